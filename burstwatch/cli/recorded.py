@@ -1,5 +1,6 @@
 """Reads the recording and the resource that a command plays: shared by replay, explain and backtest."""
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import TextIO
 
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.values import add_kind_argument, size_gib
+from burstwatch.cli.values import add_kind_argument, kinds_of_type, size_gib
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
@@ -18,9 +19,10 @@ from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.formats.documents import json_programs
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
-from burstwatch.recordings.matching import match_metrics
+from burstwatch.recordings.matching import match_metrics, name_series
 from burstwatch.recordings.reading import read_file, read_text
 from burstwatch.recordings.samples import Contents, to_points
+from burstwatch.recordings.times import Conventions, read_zone
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
@@ -40,7 +42,7 @@ def add_series_arguments(
         "--example", action="store_true", help="use the example recording of burstwatch"
     )
     add_spec_arguments(parser)
-    parser.add_argument("--type", type=str.lower, help="gp2, st1 or sc1")
+    parser.add_argument("--type", type=str.lower, help="such as gp2 or t3.medium")
     parser.add_argument(
         "--size-gib",
         type=size_gib,
@@ -84,6 +86,38 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--only", default="", metavar="TEXT", help="only the series with TEXT in their label"
     )
+    parser.add_argument(
+        "--metric", default="", help="the metric of the file's series, if the file does not name it"
+    )
+    parser.add_argument(
+        "--statistic",
+        default="",
+        type=str.capitalize,
+        choices=["Minimum", "Average", "Sum"],
+        metavar="STATISTIC",
+        help="Minimum, Average or Sum, if the file does not say which it has",
+    )
+    parser.add_argument(
+        "--timezone",
+        metavar="ZONE",
+        help="the zone of times that have none, such as Europe/Berlin (default: UTC)",
+    )
+    parser.add_argument(
+        "--date-order",
+        choices=["dmy", "mdy", "ymd"],
+        metavar="ORDER",
+        help="dmy if dates have the day first, mdy if the month (default: what fits all rows)",
+    )
+
+
+def conventions_of(args: Namespace) -> Conventions:
+    """Take the zone and the order of dates from the arguments.
+
+    Raises:
+        ValueError: for a time zone that is not known.
+    """
+    zone = None if args.timezone is None else read_zone(args.timezone)
+    return Conventions(zone=zone, date_order=args.date_order)
 
 
 def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recorded:
@@ -97,13 +131,14 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         text = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text()
         contents = replace(read_text(text, name=EXAMPLE), kind=EBS_VOLUME.name, spec=EXAMPLE_SPEC)
     else:
-        contents = read_file(args.series, stdin=terminal.stdin)
+        contents = read_file(args.series, stdin=terminal.stdin, conventions=conventions_of(args))
     sized = {
         name: f"{value}"
         for name, value in (("type", args.type), ("size_gib", args.size_gib))
         if value is not None
     }
     kind, spec = spec_of(args, contents, sized, command=command)
+    contents = name_series(contents, kind, metric=args.metric, statistic=args.statistic)
     return place_recorded(
         contents,
         kind,
@@ -112,7 +147,7 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         only=args.only,
         period_s=args.period_s,
         delay_s=args.delay_s,
-        region=getattr(args, "region", None) or "",
+        region=getattr(args, "region", None) or contents.region,
         stderr=terminal.stderr,
     )
 
@@ -125,7 +160,7 @@ def spec_of(
     Raises:
         ValueError: naming what is missing or of the wrong form.
     """
-    kind = find_kinds().get(args.kind or contents.kind or EBS_VOLUME.name)
+    kind = find_kinds().get(args.kind or contents.kind or _kind_by_metrics(contents, args.type))
     if kind is None:
         msg = (
             f"the recording is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
@@ -160,6 +195,20 @@ def spec_of(
         msg = f"{command} needs {needed}, the {thing} that the series was recorded on"
         raise ValueError(msg)
     return kind, spec
+
+
+def _kind_by_metrics(contents: Contents, type_name: str | None) -> str:
+    """The kind whose metrics the file has and whose type is stated; without a type of an instance, EBS volumes."""
+    if not type_name or "." not in type_name:
+        return EBS_VOLUME.name
+    labels = [re.sub(r"[^a-z0-9]", "", series.label.lower()) for series in contents.series]
+
+    def metrics_in_file(kind: Kind) -> int:
+        return sum(
+            any(metric.lower() in label for label in labels) for metric in kind.level_metrics
+        )
+
+    return max(kinds_of_type(type_name), key=metrics_in_file).name
 
 
 def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself

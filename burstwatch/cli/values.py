@@ -5,11 +5,14 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
 
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 
 #: A GB and a TB are those of AWS's console and prices, which are powers of two. An Mbps is no MB/s, and is refused.
 SIZES = {"": 1.0, "mib": 1 / 1024, "gib": 1.0, "gb": 1.0, "g": 1.0, "tib": 1024.0, "tb": 1024.0, "t": 1024.0}  # fmt: skip
 COUNTS = {"": 1.0, "k": 1e3, "m": 1e6}
 RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
+#: How the types of a service begin, and the names of its kinds. All other types with a dot are EC2's.
+FAMILIES = {"db.": "rds_", "cache.": "elasticache_"}
 PERCENTS = {"": 1.0, "%": 1.0}
 _WRITTEN = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%][a-z/]*|)", re.IGNORECASE)  # fmt: skip
 
@@ -47,6 +50,12 @@ def reader_of(name: str) -> Callable[[str], float]:
         if name.endswith(ending):
             return reader
     return plain
+
+
+def kinds_of_type(type_name: str) -> list[Kind]:
+    """The kinds of a type of instance, such as ``db.t3.medium``."""
+    prefix = FAMILIES.get(type_name.partition(".")[0] + ".", "ec2_")
+    return [kind for kind in find_kinds().values() if kind.name.startswith(prefix)]
 
 
 def add_kind_argument(parser: ArgumentParser, text: str) -> None:

@@ -1,29 +1,29 @@
-"""Reads the times and numbers that programs print."""
+"""Reads the numbers that programs print, with their units and in their languages."""
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from dataclasses import dataclass
 
-#: The year 68: the calendar that times are printed in begins soon before.
-EARLIEST_S = -6e10
 #: A balance of EFS is 2.3e12 bytes for each TiB that is stored.
 HIGHEST = 1e18
-#: An epoch above this is in milliseconds: in seconds it would be the year 5138.
-MILLISECONDS_FROM = 1e11
-TIMES = "seconds or milliseconds since 1970, or ISO 8601 such as 2026-11-24T12:00:00Z"
 NUMBERS = f"a number from 0 to {HIGHEST:g}, or nothing"
 NOTHING = frozenset(
     {
         "",
         "-",
         "--",
+        "\N{EM DASH}",
+        "\N{EN DASH}",
         "null",
         "<null>",
         "(null)",
         "nil",
         "none",
         "nan",
+        "nat",
+        "<na>",
         "undefined",
         "n/a",
         "na",
@@ -31,16 +31,22 @@ NOTHING = frozenset(
         "no data",
     }
 )
-#: How Grafana shortens numbers and bytes.
+#: How Grafana and its like shorten numbers. With a unit behind it, B is billions: 2B iops.
 FACTORS = {
     "": 1.0,
-    "%": 1.0,
+    "k": 1e3,
     "K": 1e3,
+    "M": 1e6,
     "Mil": 1e6,
+    "G": 1e9,
     "Bil": 1e9,
+    "T": 1e12,
     "Tri": 1e12,
+}
+BYTES = {
     "B": 1.0,
     "kB": 1e3,
+    "KB": 1e3,
     "MB": 1e6,
     "GB": 1e9,
     "TB": 1e12,
@@ -49,38 +55,44 @@ FACTORS = {
     "GiB": 2.0**30,
     "TiB": 2.0**40,
 }
-THOUSANDS = re.compile(r"[0-9]{1,3}(\.[0-9]{3})+")
-SHORTENED = re.compile(r"([-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)")
+#: Units of an amount, which change nothing.
+AMOUNTS = frozenset(
+    {"%", "percent", "count", "credits", "credit", "bytes", "byte", "ops", "ios", "operations"}
+)
+#: Units of a rate, in any case.
+RATES = frozenset(
+    {
+        "iops", "io/s", "ops/s", "op/s", "req/s", "rd/s", "wr/s", "reads/s", "writes/s", "rps", "wps", "cps",
+        "c/s", "count/s", "count/second", "credits/s", "bytes/s", "bytes/second", "/s",
+    }
+)  # fmt: skip
+#: The first character is a digit, also where a percent sign comes first.
+SHORTENED = re.compile(
+    r"%?\s?([-+]?[0-9][0-9.,'\s]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*([A-Za-z/]*)"
+)
+#: Swiss programs separate thousands by it.
+APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
+GROUPED = re.compile(r"[0-9]{1,3}([.,' ])[0-9]{3}(?:\1[0-9]{3})*")
+#: A comma or dot that is no separator of thousands: not three digits behind it, or no group before it.
+DECIMAL_COMMA = re.compile(
+    r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9.,])|[0-9]{4,},[0-9]|\.[0-9]{3},[0-9]"
+)
 
 
-def parse_time_cell(cell: str) -> tuple[float, bool]:
-    """The seconds since 1970, and whether the cell says its time zone. Without one it is UTC.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Number:
+    """A value in base units. ``is_rate`` says that its unit is one per second, such as IOPS."""
 
-    Raises:
-        ValueError: for anything else than a number or an ISO time.
-    """
-    try:
-        seconds = float(cell)
-    except ValueError:
-        return _parse_iso(cell)
-    if abs(seconds) >= MILLISECONDS_FROM:
-        seconds /= 1_000
-    if not EARLIEST_S <= seconds < MILLISECONDS_FROM:  # also NaN
-        raise ValueError(cell)
-    return seconds, True
+    value: float
+    is_rate: bool = False
 
 
-def _parse_iso(cell: str) -> tuple[float, bool]:
-    if not cell[:4].isdigit():
-        raise ValueError(cell)
-    time = datetime.fromisoformat(cell.replace("/", "-", 2).removesuffix(" UTC"))
-    has_zone = time.tzinfo is not None or cell.endswith(" UTC")
-    if time.tzinfo is None:
-        time = time.replace(tzinfo=UTC)
-    return time.timestamp(), has_zone
+def has_decimal_comma(cells: Iterable[str]) -> bool:
+    """True if one cell shows that the comma is the decimal sign: it cannot separate thousands there."""
+    return any("," in cell and DECIMAL_COMMA.search(cell) for cell in cells)
 
 
-def parse_number(cell: str, *, has_decimal_comma: bool = False) -> float | None:
+def parse_number(cell: str, *, decimal_comma: bool = False) -> Number | None:
     """A value, or None for an empty cell and what programs print for "no value".
 
     Raises:
@@ -88,16 +100,15 @@ def parse_number(cell: str, *, has_decimal_comma: bool = False) -> float | None:
     """
     try:
         # In a file with decimal commas a dot separates thousands: 150.000 is not 150.
-        value = float(
-            cell.replace(".", "") if has_decimal_comma and THOUSANDS.fullmatch(cell) else cell
-        )
+        number = Number(value=float(cell.replace(".", "x" if decimal_comma else ".")))
     except ValueError:
         if cell.lower() in NOTHING:
             return None
-        value = _parse_shortened(cell, has_decimal_comma=has_decimal_comma)
-    if math.isnan(value):
+        number = _parse_shortened(cell, decimal_comma=decimal_comma)
+    if math.isnan(number.value):
         return None
-    return check_number(value)
+    check_number(number.value)
+    return number
 
 
 def check_number(value: float) -> float:
@@ -111,46 +122,51 @@ def check_number(value: float) -> float:
     return value
 
 
-def parse_points(pairs: Iterable[tuple[object, object]]) -> list[tuple[float, float]]:
-    """The times and values of a JSON document; null and NaN are no datapoint.
+def _parse_shortened(cell: str, *, decimal_comma: bool) -> Number:
+    """Parse a number with separators, a suffix or a unit, such as 1.5 K or 3.2K iops.
 
     Raises:
-        ValueError: naming what is wrong, and what is allowed.
+        ValueError: for a unit that is not known, and for a comma or dot that can be either sign.
     """
-    return [
-        parse_point(at, value)
-        for at, value in pairs
-        if value is not None and str(value).strip().lower() not in NOTHING
-    ]
-
-
-def parse_point(at: object, value: object) -> tuple[float, float]:
-    """A time and a value of a JSON document.
-
-    Raises:
-        ValueError: naming the one that is wrong, and what is allowed.
-    """
-    try:
-        seconds, _ = parse_time_cell(str(at))
-    except (ValueError, OverflowError):
-        msg = f"a time is {at!r:.80}, allowed are {TIMES}"
-        raise ValueError(msg) from None
-    try:
-        return seconds, check_number(float(str(value)))
-    except ValueError:
-        msg = f"a value is {value!r:.80}, allowed is {NUMBERS}"
-        raise ValueError(msg) from None
-
-
-def _parse_shortened(cell: str, *, has_decimal_comma: bool) -> float:
-    """Parse a number with thousands separators or a suffix, such as 1.5 K; raises ValueError for an ambiguous comma."""
-    match = SHORTENED.fullmatch(cell)
-    if match is None or match[2] not in FACTORS:
+    match = SHORTENED.fullmatch(
+        unicodedata.normalize("NFKC", cell).replace(APOSTROPHE, "'").strip()
+    )
+    if match is None:
         raise ValueError(cell)
-    digits = match[1]
-    if has_decimal_comma:
-        digits = digits.replace(".", "").replace(",", ".")
-    elif not re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", digits):
-        # A comma that does not separate thousands may be a decimal one, so float() refuses it.
-        float(digits)
-    return float(digits.replace(",", "")) * FACTORS[match[2]]
+    factor, is_rate = _unit(match[2], match[3], cell)
+    value = _digits(match[1].strip(), decimal_comma=decimal_comma)
+    return Number(value=value * factor, is_rate=is_rate)
+
+
+def _unit(shortened: str, unit: str, cell: str) -> tuple[float, bool]:
+    """The factor of a suffix and a unit, and whether that is a rate."""
+    if unit and shortened not in FACTORS and shortened != "B":
+        raise ValueError(cell)
+    if unit:
+        factor, is_rate = _unit(unit, "", cell)
+        return factor * {**FACTORS, "B": 1e9}[shortened], is_rate
+    if shortened in FACTORS:
+        return FACTORS[shortened], False
+    if shortened in BYTES:
+        return BYTES[shortened], False
+    amount, per, second = shortened.partition("/")
+    if per and second in {"s", "sec", "second"} and amount in BYTES:
+        return BYTES[amount], True
+    if shortened.lower() in RATES:
+        return 1.0, True
+    if shortened.lower() in AMOUNTS:
+        return 1.0, False
+    raise ValueError(cell)
+
+
+def _digits(digits: str, *, decimal_comma: bool) -> float:
+    """The number; float() refuses a sign that may be either."""
+    grouped = "".join(digits.split()).replace("'", "") if GROUPED.match(digits) else digits
+    if decimal_comma:
+        whole, _, decimals = grouped.partition(",")
+        if "." in whole and not GROUPED.fullmatch(whole):
+            raise ValueError(digits)
+        return float(f"{whole.replace('.', '')}.{decimals or 0}")
+    if re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", grouped):
+        grouped = grouped.replace(",", "")
+    return float(grouped)

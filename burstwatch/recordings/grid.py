@@ -51,7 +51,9 @@ def to_grid(
     Raises:
         ValueError: if there is no value at all, a period that no metric has, or a level above 100 percent.
     """
-    points = {metric: series for metric, series in matched.points.items() if series}
+    points: dict[str, TimedValues] = {
+        metric: series for metric, series in matched.points.items() if series
+    }
     if not points:
         msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
@@ -61,6 +63,7 @@ def to_grid(
     )
     steps = _steps(matched, contents, all_times, period_s, name=name)
     step_s, widest_s = min(steps), max(steps)
+    points |= _sums_of_rates(matched, points, steps)
     if widest_s % step_s:
         msg = f"{name} has a series with a row each {step_s:g} s and one with a row each {widest_s:g} s, allowed is a multiple of the shorter one"
         raise ValueError(msg)
@@ -95,6 +98,19 @@ def to_grid(
         notes=tuple(notes),
         contradictions=tuple(contradictions),
     )
+
+
+def _sums_of_rates(
+    matched: Matched, points: Mapping[str, TimedValues], steps: Sequence[float]
+) -> dict[str, list[tuple[float, float]]]:
+    """The metrics that the file has per second, summed over their periods as CloudWatch has them."""
+    every = dict.fromkeys(matched.points, steps[0])
+    if len(steps) > 1:
+        every = dict(zip(matched.points, steps, strict=True))
+    return {
+        metric: [(at, value * every[metric]) for at, value in points[metric]]
+        for metric in matched.rates & points.keys()
+    }
 
 
 def _rows(

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Kind
+from burstwatch.kinds.base import PERCENT, Kind, from_percent
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.samples import (
     VOLUME_COLUMNS,
@@ -23,24 +23,60 @@ from burstwatch.recordings.samples import (
     lowest_bucket,
 )
 
-STATISTIC = re.compile(r"(minimum|average|maximum|sum|samplecount|sample_count)\W*$")
+#: The names of CloudWatch's statistics in the languages of its console, and as programs shorten them.
+STATISTICS: Mapping[str, re.Pattern[str]] = {
+    "Minimum": re.compile(r"minimum|minimal\w*|m[ií]nimo|min|lowest|最小值?|최소값?"),
+    "Maximum": re.compile(r"maximum|maximal\w*|m[aá]ximo|max|最大值?|최대값?|p9\d(?:\.\d+)?"),
+    "Sum": re.compile(r"sum|suma|summe|somme|soma|som|somma|合[计計]|总和|합계"),
+    "Average": re.compile(
+        r"average|avg|av|mean|durchschnitt|moyenne|promedio|media|média|gemiddelde|平均值?|평균값?"
+    ),
+    "Samplecount": re.compile(r"samplecount|count"),
+}
+AT_END = re.compile(r"(minimum|average|maximum|sum|samplecount)\W*$")
+#: A function around or before a name, such as avg:aws.ebs.burst_balance and min(BurstBalance).
+AT_START = re.compile(
+    r"\s*(minimum|average|maximum|min|max|avg|mean|sum)(?:[:(]|_over_time\(|\s+(?:of\s)?)"
+)
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
 #: Such as CPUUtilization: no person names a column like this.
 CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
 MOST_NAMED = 5
+#: Rows at 1 in a run that show a full balance, written as a share.
+FULL_ROWS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Matched:
     """The series of one bucket by CloudWatch's metric, and what was assumed for that.
 
-    ``periods`` are those that the file states.
+    ``periods`` are those that the file states. ``rates`` are the metrics whose values are per second.
     """
 
     resource: Resource
     points: Mapping[str, list[tuple[float, float]]]
     periods: Mapping[str, float]
     notes: tuple[str, ...]
+    rates: frozenset[str] = frozenset()
+
+
+def name_series(contents: Contents, kind: Kind, *, metric: str, statistic: str) -> Contents:
+    """The series with the metric and the statistic that a person states, where the file does not say them.
+
+    Raises:
+        ValueError: for a metric that the kind has not.
+    """
+    if metric and metric not in kind.metrics:
+        msg = f"--metric is {metric!r}, allowed for {kind.name} are {', '.join(kind.metrics)}"
+        raise ValueError(msg)
+    named = []
+    for series in contents.series:
+        if metric and series.points and not _metric_of(series, kind):
+            series = replace(series, names=(metric, *series.names))  # noqa: PLW2901 - the same series
+        if statistic and not _statistic_of(series):
+            series = replace(series, statistic=statistic)  # noqa: PLW2901
+        named.append(series)
+    return replace(contents, series=named)
 
 
 def match_metrics(
@@ -71,23 +107,25 @@ def match_metrics(
         levels = _preferred(by_metric[resource.level_metric], resource.statistic)
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
-    assumed: dict[str, list[str]] = {}
-    for metric in kind.demand_metrics:
-        amounts = _preferred(by_metric.get(metric.name, []), metric.statistic)
-        stated = {_statistic_of(series) for series in amounts} - {""}
-        if stated - {metric.statistic}:
-            difference = f"{_a(min(stated))} and not {_a(metric.statistic)}"
-            notes.append(f"left out {metric.name}, which is {difference}")
-        elif amounts:
-            chosen_by_metric[metric.name] = amounts
-            if not stated and not contents.is_own:
-                assumed.setdefault(metric.statistic, []).append(metric.name)
-    notes += [
-        f"{', '.join(names)} are taken as {statistic}s" for statistic, names in assumed.items()
-    ]
+    chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.is_own)
+    rates = frozenset(
+        metric for metric, parts in chosen_by_metric.items() if any(part.is_rate for part in parts)
+    )
+    if resource.level_metric in rates:
+        msg = f"{name} has {resource.level_metric} per second, and a balance is no rate"
+        raise ValueError(msg)
+    points = {metric: _joined(parts, metric, name) for metric, parts in chosen_by_metric.items()}
+    levels = chosen_by_metric.get(resource.level_metric, ())
+    is_percent = kind.to_ratio is from_percent and not contents.is_own
+    if is_percent and _are_shares(levels, points.get(resource.level_metric, ())):
+        points[resource.level_metric] = [
+            (at, round(PERCENT * value, 10)) for at, value in points[resource.level_metric]
+        ]
+        notes.append(f"{resource.level_metric} is a share of 1, as it stays at 1 and never above")
     return Matched(
         resource=resource,
-        points={metric: _joined(parts, metric, name) for metric, parts in chosen_by_metric.items()},
+        rates=rates,
+        points=points,
         periods={
             metric: parts[0].period_s
             for metric, parts in chosen_by_metric.items()
@@ -95,6 +133,44 @@ def match_metrics(
         },
         notes=tuple(notes),
     )
+
+
+def _demand(
+    by_metric: Mapping[str, Sequence[RecordedSeries]],
+    kind: Kind,
+    notes: list[str],
+    *,
+    is_own: bool,
+) -> dict[str, Sequence[RecordedSeries]]:
+    """The series of the load by metric, each in the statistic that is summed; ``notes`` gets what was assumed."""
+    demand: dict[str, Sequence[RecordedSeries]] = {}
+    assumed: dict[str, list[str]] = {}
+    for metric in kind.demand_metrics:
+        amounts = _preferred(by_metric.get(metric.name, []), metric.statistic)
+        is_rate = any(series.is_rate for series in amounts)
+        stated = {_statistic_of(series) for series in amounts} - {""}
+        if is_rate:
+            stated -= {"Average"}  # per second, so the sum is known
+        if stated - {metric.statistic}:
+            difference = f"{_a(min(stated))} and not {_a(metric.statistic)}"
+            notes.append(f"left out {metric.name}, which is {difference}")
+        elif amounts:
+            demand[metric.name] = amounts
+            if not stated and not is_own and not is_rate:
+                assumed.setdefault(metric.statistic, []).append(metric.name)
+    notes += [
+        f"{', '.join(names)} are taken as {statistic}s" for statistic, names in assumed.items()
+    ]
+    return demand
+
+
+def _are_shares(parts: Sequence[RecordedSeries], points: Sequence[tuple[float, float]]) -> bool:
+    """True if a balance is from 0 to 1, and full for some rows: one that is nearly empty does not stay at 1 percent."""
+    values = [value for _, value in sorted(points)]
+    if not values or max(values) != 1 or any(part.has_percent_sign for part in parts):
+        return False
+    longest = max(len(list(run)) for value, run in groupby(values) if value == 1)
+    return longest >= FULL_ROWS and any(0 < value < 1 for value in values)
 
 
 def _by_metric(
@@ -117,13 +193,24 @@ def _by_metric(
     levels = list(dict.fromkeys(bucket.level_metric for bucket in buckets))
     if by_metric:
         return by_metric, [f"left out {_labels(unknown)}"] if unknown else []
-    is_alone = len(unknown) == len(levels) == 1 and not is_own
-    if is_alone and not _is_other_metric(unknown[0], levels[0]):
-        note = f"its only series, {unknown[0].label!r}, is taken as {levels[0]}"
-        return {levels[0]: unknown}, [note]
+    lone = _of_one_metric([series for series in unknown if series.points])
+    is_alone = bool(lone) and len(levels) == 1 and not is_own
+    if is_alone and not any(_is_other_metric(series, levels[0]) for series in lone):
+        label = _preferred(lone, "Minimum")[0].label
+        return {levels[0]: lone}, [f"its only series, {label!r}, is taken as {levels[0]}"]
     allowed = ", ".join(_allowed(kind))
     msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}, allowed are {allowed}"
     raise ValueError(msg)
+
+
+def _of_one_metric(unknown: Sequence[RecordedSeries]) -> list[RecordedSeries]:
+    """The series if there is one, or if they differ in the statistic only: the columns of one metric. Nothing else."""
+    if len(unknown) < 2:  # noqa: PLR2004 - several
+        return list(unknown)
+    statistics = [_statistic_of(series) for series in unknown]
+    keys = {series.names[:-1] for series in unknown}
+    is_one = len(keys) == 1 and all(statistics) and len(set(statistics)) == len(statistics)
+    return list(unknown) if is_one else []
 
 
 def _bucket_of(
@@ -215,15 +302,32 @@ def _allowed(kind: Kind) -> list[str]:
     return [*kind.metrics, *short]
 
 
+@cache
+def statistic_of_word(word: str) -> str:
+    """CloudWatch's statistic that a word is the name of, or nothing: ``Mínimo``, ``value.min`` or ``Sample count``."""
+    plain = re.sub(r"sample[ _]count", "samplecount", word.strip().lower())
+    last = re.split(r"[._:]", plain)[-1]
+    for statistic, names in STATISTICS.items():
+        if names.fullmatch(plain) or names.fullmatch(last):
+            return statistic
+    return ""
+
+
+@cache
+def _statistic_of_name(name: str) -> str:
+    plain = re.sub(r"sample_count", "samplecount", name.lower())
+    match = AT_END.search(plain) or AT_START.match(plain)
+    if match is not None:
+        return statistic_of_word(match[1])
+    words = plain.split()
+    return statistic_of_word(words[-1]) if words else ""
+
+
 def _statistic_of(series: RecordedSeries) -> str:
-    """CloudWatch's statistic, as the file or the end of a name says it."""
+    """CloudWatch's statistic, as the file or a name says it."""
     if series.statistic:
         return series.statistic
-    for name in series.names:
-        match = STATISTIC.search(name.lower())
-        if match:
-            return match[1].replace("_", "").capitalize()
-    return ""
+    return next(filter(None, map(_statistic_of_name, series.names)), "")
 
 
 def _preferred(series: Sequence[RecordedSeries], statistic: str) -> Sequence[RecordedSeries]:

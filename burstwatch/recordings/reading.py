@@ -6,18 +6,31 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
-from burstwatch.recordings.formats.documents import read_documents
+from burstwatch.recordings.formats.aws_text import (
+    is_aws_table,
+    is_aws_text,
+    read_aws_table,
+    read_aws_text,
+)
+from burstwatch.recordings.formats.documents import is_yaml, read_documents, read_yaml_documents
+from burstwatch.recordings.formats.line_protocol import is_line_protocol, read_line_protocol
+from burstwatch.recordings.formats.prometheus import is_exposition, read_exposition
 from burstwatch.recordings.formats.table import read_table
+from burstwatch.recordings.raw import RawContents, read_cells
 from burstwatch.recordings.samples import Contents
+from burstwatch.recordings.times import Conventions
 
 STDIN = "-"
 GZIP_MARK = b"\x1f\x8b"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: A year of minutes takes 40 MB.
 LARGEST_BYTES = 1 << 29
+NOTHING_STATED = Conventions()
 
 
-def read_file(path: str, *, stdin: Callable[[], bytes]) -> Contents:
+def read_file(
+    path: str, *, stdin: Callable[[], bytes], conventions: Conventions = NOTHING_STATED
+) -> Contents:
     """The series of a file; ``-`` is standard input.
 
     Raises:
@@ -29,7 +42,7 @@ def read_file(path: str, *, stdin: Callable[[], bytes]) -> Contents:
         raise ValueError(msg)
     name = "standard input" if path == STDIN else path
     raw = stdin() if path == STDIN else _read_bytes(path)
-    return read_text(_decode(_inflate(raw, name), name), name=name)
+    return read_text(_decode(_inflate(raw, name), name), name=name, conventions=conventions)
 
 
 def _read_bytes(path: str) -> bytes:
@@ -41,7 +54,7 @@ def _read_bytes(path: str) -> bytes:
     return raw
 
 
-def read_text(text: str, *, name: str) -> Contents:
+def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED) -> Contents:
     """The series of a text.
 
     Raises:
@@ -51,9 +64,24 @@ def read_text(text: str, *, name: str) -> Contents:
     if not start:
         msg = f"{name}: no rows, the file is empty"
         raise ValueError(msg)
-    if start[0] in "{[":
-        return read_documents(start, name=name)
-    return read_table(text, name=name)
+    read = next((read for is_such, read in TEXT_FORMATS if is_such(start)), None)
+    raw = read_table(text, name=name) if read is None else read(start, name=name)
+    return read_cells(raw, conventions, name=name)
+
+
+def _is_document(text: str) -> bool:
+    return text.startswith(("{", "[", "OrderedDict("))
+
+
+#: The mark of a text of each form, and its reader. A series of promtool begins like JSON.
+TEXT_FORMATS: tuple[tuple[Callable[[str], bool], Callable[..., RawContents]], ...] = (
+    (is_exposition, read_exposition),
+    (_is_document, read_documents),
+    (is_aws_text, read_aws_text),
+    (is_aws_table, read_aws_table),
+    (is_line_protocol, read_line_protocol),
+    (is_yaml, read_yaml_documents),
+)
 
 
 def _inflate(raw: bytes, name: str) -> bytes:

@@ -161,13 +161,16 @@ class RecordedSeries:
 
     ``names`` are what the file calls it, the most telling one first; a metric is looked for in all of them. ``statistic`` is CloudWatch's,
     or empty where the file does not say; ``period_s`` is None there. ``points`` are pairs of a
-    time in seconds and a value.
+    time in seconds and a value. ``is_rate`` says that the values are per second, such as IOPS,
+    and ``has_percent_sign`` that they are written in percent.
     """
 
     names: tuple[str, ...]
     statistic: str = ""
     period_s: float | None = None
     points: list[tuple[float, float]]
+    is_rate: bool = False
+    has_percent_sign: bool = False
 
     @property
     def label(self) -> str:
@@ -180,7 +183,7 @@ class Contents:
     """The series of a file, whose kind is not known yet.
 
     ``row_times`` are the times of its rows, whether they have a value or not. ``gaps_are_silence``
-    says that CloudWatch had no datapoint where a time is missing. ``kind``, ``spec`` and ``level_statistic`` are how
+    says that CloudWatch had no datapoint where a time is missing. ``kind``, ``region``, ``spec`` and ``level_statistic`` are how
     the file itself describes its resource. ``notes`` say what was assumed.
     """
 
@@ -190,6 +193,7 @@ class Contents:
     is_own: bool = False
     gaps_are_silence: bool
     kind: str = ""
+    region: str = ""
     spec: Mapping[str, str]
     level_statistic: str = ""
     notes: tuple[str, ...] = ()

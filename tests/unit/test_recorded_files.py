@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from burstwatch.cli.main import run
 from burstwatch.recordings import formats
-from burstwatch.recordings.cells import parse_number, parse_time_cell
+from burstwatch.recordings.cells import Number, parse_number
 from burstwatch.recordings.formats.documents import json_formats, json_programs, read_documents
+from burstwatch.recordings.times import Conventions, read_times
 from tests.recorded import volume_samples
 
 FILES = Path(__file__).parents[1] / "recordings"
@@ -390,20 +391,22 @@ def test_a_prometheus_step_of_15_s_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
-    assert parse_number("150.000", has_decimal_comma=True) == 150_000
-    assert parse_number("82,24", has_decimal_comma=True) == 82.24
-    assert parse_number("150.000") == 150
+    assert parse_number("150.000", decimal_comma=True) == Number(value=150_000)
+    assert parse_number("82,24", decimal_comma=True) == Number(value=82.24)
+    assert parse_number("150.000") == Number(value=150)
+    with pytest.raises(ValueError, match=r"82\.24"):
+        parse_number("82.24", decimal_comma=True)
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("{}", "JSON of an unknown form, allowed are the answers of"),
-        ("[1,2]", "JSON of an unknown form"),
+        ("{}", "document of an unknown form, allowed are the answers of"),
+        ("[1,2]", "document of an unknown form"),
         ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
         ('{"Datapoints": [{"Timestamp": 3, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
         ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
-        ('{"Datapoints": [{"Minimum": 3}]}', "JSON of an unknown form"),
+        ('{"Datapoints": [{"Minimum": 3}]}', "document of an unknown form"),
         ('{"Datapoints": [', "begins like JSON and is not valid: line 1"),
         ('{"status":"error","error":"too many"}', "Prometheus answered with an error: too many"),
         ('{"status":"success","data":{"resultType":"vector","result":[]}}', "only query_range gives"),
@@ -414,7 +417,8 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
             "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n0,3,4\n",
             "series of vol-0aaaaaaaaaaaaaaa1, vol-0aaaaaaaaaaaaaaa2: choose one by --only TEXT",
         ),
-        ("Time,BurstBalance\n0,3.5 io/s\n", "BurstBalance is '3.5 io/s', allowed is a number"),
+        ("Time,BurstBalance\n0,3.5 Mb/s\n", "BurstBalance is '3.5 Mb/s', allowed is a number"),
+        ("Time,BurstBalance\n0,3.5 io/s\n", "BurstBalance per second, and a balance is no rate"),
         ("Time,BurstBalance\n0,3\n60,4\n90,5\n", ""),
     ],
 )  # fmt: skip
@@ -497,22 +501,31 @@ def test_a_recording_of_its_own_type_is_not_doubted() -> None:
     ],
 )
 def test_times_are_read_as_programs_write_them(cell: str, seconds: float, has_zone: bool) -> None:  # noqa: FBT001
-    assert parse_time_cell(cell) == (seconds, has_zone)
+    times = read_times([cell], Conventions(), is_own=seconds == 0)
+    assert list(times.seconds) == [seconds]
+    assert times.notes == (() if has_zone else ("times have no zone and are taken as UTC",))
 
 
 @pytest.mark.parametrize(
-    ("cell", "value"),
+    ("cell", "value", "is_rate"),
     [
-        ("82.24", 82.24), ("82.2%", 82.2), ("218,775", 218_775.0), ("219 K", 219_000.0),
-        ("1.5 Mil", 1.5e6), ("3.34 GiB", 3.34 * 2**30), ("0 B", 0.0), ("", None), ("null", None),
-        ("NaN", None), ("-", None), ("1e3", 1_000.0),
+        ("82.24", 82.24, False), ("82.2%", 82.2, False), ("218,775", 218_775.0, False), ("219 K", 219_000.0, False),
+        ("1.5 Mil", 1.5e6, False), ("3.34 GiB", 3.34 * 2**30, False), ("0 B", 0.0, False), ("1e3", 1_000.0, False),
+        ("3.2K iops", 3_200.0, True), ("3,000 iops", 3_000.0, True), ("2B iops", 2e9, True), ("12.5 MB/s", 1.25e7, True),
+        ("1.5M ops/s", 1.5e6, True), ("3 io/s", 3.0, True), ("100\u202f%", 100.0, False), ("%85", 85.0, False),
+        ("1\u00a0234", 1_234.0, False), ("1\u2019234.5", 1_234.5, False), ("5 k", 5_000.0, False),
     ],
 )  # fmt: skip
-def test_numbers_are_read_as_programs_write_them(cell: str, value: float | None) -> None:
-    assert parse_number(cell) == value
+def test_numbers_are_read_as_programs_write_them(cell: str, value: float, is_rate: bool) -> None:  # noqa: FBT001
+    assert parse_number(cell) == Number(value=value, is_rate=is_rate)
 
 
-@pytest.mark.parametrize("cell", ["x", "-1", "inf", "3 io/s", "1,5", "1,2,3", "1e400", "1e-300"])
+@pytest.mark.parametrize("cell", ["", "null", "NaN", "-", "—", "NaT", "<NA>"])
+def test_what_programs_print_for_no_value_is_none(cell: str) -> None:
+    assert parse_number(cell) is None
+
+
+@pytest.mark.parametrize("cell", ["x", "-1", "inf", "3 Mb/s", "1,5", "1,2,3", "1e400", "1e-300"])
 def test_what_is_no_number_of_a_metric_is_refused(cell: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_number(cell)
@@ -530,8 +543,7 @@ def test_jitter_below_a_fifth_of_a_period_never_loses_a_row(late: list[int], fir
 
 
 INFLUXDB = """
-from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, RecordedSeries
+from burstwatch.recordings.raw import RawContents, RawSeries
 
 PROGRAMS = ("InfluxDB",)
 
@@ -540,8 +552,9 @@ def read_document(document):
     if not isinstance(document, dict) or not isinstance(document.get("results"), list):
         return None
     (series,) = document["results"][0]["series"]
-    balance = RecordedSeries(names=(series["name"],), points=parse_points(series["values"]))
-    return Contents(format="InfluxDB", series=[balance], gaps_are_silence=False, spec={})
+    times, values = zip(*series["values"])
+    balance = RawSeries(names=(series["name"],), times=times, values=values)
+    return RawContents(format="InfluxDB", series=[balance], gaps_are_silence=False)
 """
 
 
@@ -556,7 +569,7 @@ def test_a_format_is_found_by_its_file_whatever_its_name_and_whoever_is_asked_be
         values = [[60 * minute, 99.0 - minute] for minute in range(3)]
         answer = {"results": [{"series": [{"name": "BurstBalance", "values": values}]}]}
         (series,) = read_documents(json.dumps(answer), name="file").series
-        assert (series.names, len(series.points)) == (("BurstBalance",), 3)
+        assert (series.names, len(series.values)) == (("BurstBalance",), 3)
         assert "InfluxDB" in json_programs()
     finally:
         monkeypatch.undo()

@@ -141,7 +141,7 @@ def test_people_get_a_line_for_each_change(drain: Path) -> None:
         (f"{HEADING}\n0,50,0,0,0\n", "line 2: 6 cells expected, got 5"),
         (f"{HEADING}\n,50,0,0,0,0\n", "line 2: the time is ''"),
         (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: the time is '1e18', allowed are seconds"),
-        (f"{HEADING}\n11/24/2026,50,0,0,0,0\n", "line 2: the time is '11/24/2026', allowed are"),
+        (f"{HEADING}\n24/24/2026,50,0,0,0,0\n", "line 2: the time is '24/24/2026', allowed are"),
         (f"{HEADING}\n0,50,1e-300,0,1e308,0\n", "line 2: read_ops is '1e-300'"),
         (
             f"{HEADING}\n0,50,0,0,0,0\n60,50,0,0,0,0\n120,50,0,0,0,0\n9e10,50,0,0,0,0\n",

@@ -23,7 +23,13 @@ from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target, to_json
 from burstwatch.cli.progress import end_with_parent, track
-from burstwatch.cli.recorded import FORMATS, add_spec_arguments, place_recorded, spec_of
+from burstwatch.cli.recorded import (
+    FORMATS,
+    add_spec_arguments,
+    conventions_of,
+    place_recorded,
+    spec_of,
+)
 from burstwatch.formatting import DAY, span
 from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
@@ -197,7 +203,7 @@ def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
 
 def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     """A recording as a trial: its own balance says when it ran dry."""
-    contents = read_file(str(path), stdin=terminal.stdin)
+    contents = read_file(str(path), stdin=terminal.stdin, conventions=conventions_of(args))
     is_described = contents.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
     sizes = _numbers(args.size_gib, "size_gib") if args.size_gib else []
     if len(sizes) > 1 or not (sizes or is_described):

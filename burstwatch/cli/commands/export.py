@@ -52,6 +52,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     about = {
         "kind": recorded.kind.name,
         "id": recorded.resource.id,
+        "region": recorded.resource.region,
         "statistic": recorded.resource.statistic,
         "spec": ",".join(f"{key}={value}" for key, value in recorded.resource.spec.items()),
     }

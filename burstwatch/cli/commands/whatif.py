@@ -8,7 +8,13 @@ from dataclasses import fields
 
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.cli.values import add_kind_argument, percent, reader_of, size_gib
+from burstwatch.cli.values import (
+    add_kind_argument,
+    kinds_of_type,
+    percent,
+    reader_of,
+    size_gib,
+)
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
@@ -29,7 +35,6 @@ NUMBERS = {
 }
 TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
 #: The kinds whose types begin so. Those of DocumentDB and Neptune are those of RDS, and need --kind.
-FAMILIES = {"db.": "rds_", "cache.": "elasticache_"}
 #: Options that describe a volume and its load.
 OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
@@ -96,10 +101,8 @@ def _kind_by_type(stated: Mapping[str, object]) -> Kind:
         return EBS_VOLUME if is_volume else of_database
     if "." not in type_name:
         return EBS_VOLUME
-    family = FAMILIES.get(type_name.partition(".")[0] + ".", "ec2_")
-    of_family = [kind for kind in kinds.values() if kind.name.startswith(family)]
     # Where one option is wrong, the kind that takes the others names it.
-    return max(of_family, key=lambda kind: len(names & _taken_by(kind)))
+    return max(kinds_of_type(type_name), key=lambda kind: len(names & _taken_by(kind)))
 
 
 def _taken_by(kind: Kind) -> set[str]:

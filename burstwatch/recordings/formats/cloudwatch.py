@@ -1,82 +1,110 @@
-"""Reads what the AWS CLI prints: ``get-metric-statistics`` and ``get-metric-data``.
+"""Reads what the AWS CLI and SDKs give: ``get-metric-statistics`` and ``get-metric-data``, whole or by ``--query``.
 
 Neither is in time order, and both may say a time in ISO or in seconds.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, RecordedSeries
+from burstwatch.recordings.matching import statistic_of_word
+from burstwatch.recordings.raw import RawContents, RawSeries
 
 PROGRAMS = ("`aws cloudwatch get-metric-statistics`", "`get-metric-data`")
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
-STATISTICS = ("Minimum", "Sum", "Average", "Maximum")
+#: ``Value`` stands for one that text output does not name.
+STATISTICS = ("Minimum", "Sum", "Average", "Maximum", "Value")
 
 
-def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
+def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JSON
     """The series of one answer, or None for a document of another program.
 
     Raises:
-        ValueError: for a value or time that no metric has.
+        ValueError: for a result whose times and values differ in number.
     """
+    if isinstance(document, list) and document and all(map(_is_result, document)):
+        document = {"MetricDataResults": document}
+    elif _is_result(document):
+        document = {"MetricDataResults": [document]}
     if not isinstance(document, dict):
         return None
     if "Datapoints" in document:
-        return Contents(
+        return RawContents(
             format="get-metric-statistics",
             series=_statistics(document),
             gaps_are_silence=True,
-            spec={},
         )
     if "MetricDataResults" in document:
-        return Contents(
+        return RawContents(
             format="get-metric-data",
-            series=[
-                RecordedSeries(
-                    names=(str(result.get("Label") or ""), str(result.get("Id") or "")),
-                    points=_points(result),
-                )
-                for result in document["MetricDataResults"]
-            ],
+            series=[_series(result) for result in document["MetricDataResults"]],
             gaps_are_silence=True,
-            spec={},
             notes=_missing_parts(document),
         )
     return None
 
 
-def _statistics(document: dict[str, Any]) -> list[RecordedSeries]:
+def _is_result(document: object) -> bool:
+    return isinstance(document, dict) and {"Timestamps", "Values"} <= document.keys()
+
+
+def _statistics(document: Mapping[str, Any]) -> list[RawSeries]:
     """Read one series for each statistic that the datapoints have."""
-    points = document["Datapoints"]
-    return [
-        RecordedSeries(
-            names=(str(document.get("Label", "")),),
-            statistic=statistic,
-            points=parse_points(
-                (point["Timestamp"], point[statistic]) for point in points if statistic in point
-            ),
-        )
+    points: Sequence[Mapping[str, Any]] = document["Datapoints"]
+    if not points:
+        return []
+    times = [point["Timestamp"] for point in points]
+    columns = {
+        statistic: [point.get(statistic) for point in points]
         for statistic in STATISTICS
-        if any(statistic in point for point in points)
+        if any(point.get(statistic) is not None for point in points)
+    }
+    return [
+        RawSeries(
+            names=(str(document.get("Label") or ""),),
+            statistic=statistic_of_word(statistic),
+            times=times,
+            values=values,
+        )
+        for statistic, values in _asked_for(columns, points).items()
     ]
 
 
-def _points(result: dict[str, Any]) -> list[tuple[float, float]]:
+def _asked_for(
+    columns: Mapping[str, list[Any]], points: Sequence[Mapping[str, Any]]
+) -> Mapping[str, list[Any]]:
+    """The statistics without those that nobody asked for: PowerShell prints them as zeros."""
+    has_zeros = all("ExtendedStatistics" in point for point in points)
+    if not has_zeros:
+        return columns
+    non_zero = {statistic: values for statistic, values in columns.items() if any(values)}
+    return non_zero or columns
+
+
+def _series(result: Mapping[str, Any]) -> RawSeries:
     times, values = result["Timestamps"], result["Values"]
     if len(times) != len(values):
         msg = f"{result.get('Id')} has {len(times)} Timestamps and {len(values)} Values, allowed is a value for each"
         raise ValueError(msg)
-    return parse_points(zip(times, values, strict=True))
+    return RawSeries(
+        names=(str(result.get("Label") or ""), str(result.get("Id") or "")),
+        times=times,
+        values=values,
+    )
 
 
-def _missing_parts(document: dict[str, Any]) -> tuple[str, ...]:
+def _missing_parts(document: Mapping[str, Any]) -> tuple[str, ...]:
     """A note for each part of an answer that is missing: later pages, and series that CloudWatch calls incomplete."""
     notes = []
     if document.get("NextToken"):
         notes.append("the answer has a NextToken, so later pages are missing")
     notes += [
-        f"{result.get('Label', 'a series')} is {result['StatusCode']}"
+        f"{result.get('Label', 'a series')} is {_word(result['StatusCode'])}"
         for result in document["MetricDataResults"]
-        if result.get("StatusCode", "Complete") != "Complete"
+        if _word(result.get("StatusCode") or "Complete") != "Complete"
     ]
     return tuple(notes)
+
+
+def _word(status: object) -> str:
+    """PowerShell writes ``{"Value": "Complete"}``."""
+    return str(status.get("Value")) if isinstance(status, dict) else str(status)

@@ -1,9 +1,13 @@
-"""Finds the JSON documents in a text, and which program wrote each.
+"""Finds the documents in a text (JSON, YAML or Python's own form), and which program wrote each.
 
 Several documents may follow one another: people join the answers of several calls by ``cat``.
 """
 
+import ast
 import json
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -11,9 +15,19 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
-from burstwatch.recordings.samples import Contents
+from burstwatch.recordings.formats.layouts import first_line
+from burstwatch.recordings.formats.records import read_records
+from burstwatch.recordings.raw import RawContents, merged
 
 Document: TypeAlias = Any  # whatever JSON holds
+
+#: A line that only YAML begins with: a key, or a list.
+YAML_START = re.compile(r"(?:---\s*$|-\s+\S|[\"']?[A-Za-z_]\w*[\"']?:(?:\s|$))")
+#: Python reads no longer text at once: its tree takes a hundred times the memory.
+LONGEST_PYTHON = 1 << 24
+DEEPEST = 50
+PYTHON_TIMES = frozenset({"datetime", "Timestamp", "fromisoformat", "Timestamp.fromisoformat"})
+PYTHON_NUMBERS = frozenset({"float64", "float32", "int64", "Decimal", "array"})
 
 
 @cache
@@ -29,24 +43,73 @@ def json_programs() -> list[str]:
     return [program for module in json_formats() for program in module.PROGRAMS]
 
 
-def read_documents(text: str, *, name: str) -> Contents:
-    """The series of all documents in a text.
+def read_documents(text: str, *, name: str) -> RawContents:
+    """The series of all documents in a text of JSON, or of what Python prints.
 
     Raises:
-        ValueError: for what is no JSON, or written by no program that is known.
+        ValueError: for what is neither, or written by no program that is known.
     """
-    all_contents = [_read(document, name=name) for document in _documents(text, name=name)]
-    head = all_contents[0]
-    return Contents(
-        format=head.format,
-        series=[series for contents in all_contents for series in contents.series],
-        gaps_are_silence=all(contents.gaps_are_silence for contents in all_contents),
-        spec={},
-        notes=tuple(dict.fromkeys(note for contents in all_contents for note in contents.notes)),
-    )
+    try:
+        documents = _json(text, name=name)
+    except ValueError:
+        printed = _python(text)
+        if printed is None:
+            raise
+        documents = printed
+    return read_all(documents, name=name)
 
 
-def _documents(text: str, *, name: str) -> list[Document]:
+def read_yaml_documents(text: str, *, name: str) -> RawContents:
+    """The series of all documents in a text of YAML.
+
+    Raises:
+        ValueError: if it is none, or written by no program that is known, or if PyYAML is not installed.
+    """
+    try:
+        import yaml  # noqa: PLC0415 - the core has no dependency
+    except ModuleNotFoundError:
+        msg = f"{name} is YAML, and PyYAML is not installed: pip install pyyaml, or ask with --output json"
+        raise ValueError(msg) from None
+    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=loader)):
+            msg = f"{name} is YAML with an alias, which no program that is known writes"
+            raise ValueError(msg)
+        documents = [document for document in yaml.load_all(text, Loader=loader) if document]
+    except (yaml.YAMLError, RecursionError) as error:
+        problem = getattr(error, "problem", None) or "it is too deep"
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        msg = f"{name} begins like YAML and is not valid: {line}{problem}"
+        raise ValueError(msg) from None
+    return read_all(documents, name=name)
+
+
+def is_yaml(text: str) -> bool:
+    """True if the first line of a text begins a document of YAML."""
+    head = first_line(text)
+    return YAML_START.match(head) is not None and "," not in head
+
+
+def read_all(documents: Sequence[Document], *, name: str) -> RawContents:
+    """The series of documents: each by the program that wrote it, or together as the rows of one table.
+
+    Raises:
+        ValueError: if no program is known that wrote one.
+    """
+    are_rows = len(documents) > 1 and all(isinstance(document, dict) for document in documents)
+    if are_rows and _known(documents[0], name=name) is None:
+        contents = read_records(documents, name=name)
+        if contents is not None:
+            return contents
+    parts = [_read(document, name=name) for document in documents]
+    if not parts:
+        msg = f"{name}: no rows, the file is empty"
+        raise ValueError(msg)
+    return merged(parts)
+
+
+def _json(text: str, *, name: str) -> list[Document]:
     """Parse JSON documents that follow each other; raises ValueError with the line of a mistake."""
     decoder = json.JSONDecoder()
     documents, at = [], 0
@@ -66,11 +129,73 @@ def _documents(text: str, *, name: str) -> list[Document]:
     return documents
 
 
-def _read(document: Document, *, name: str) -> Contents:
-    """Read a document with the first reader that knows its shape; raises ValueError if none does."""
+def _python(text: str) -> list[Document] | None:
+    """The answer that Python has printed, such as ``{'Timestamp': datetime.datetime(2026, 11, 2, ...)}``, or None."""
+    if len(text) > LONGEST_PYTHON or "'" not in text:
+        return None
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        return [_value(tree.body, 0)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return None
+
+
+def _value(node: ast.expr, depth: int) -> Document:
+    """The value of an expression of constants, lists, mappings and times. Nothing of it is run."""
+    if depth > DEEPEST:
+        raise ValueError(depth)
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_value(element, depth + 1) for element in node.elts]
+    if isinstance(node, ast.Dict):
+        keys = [_value(key, depth + 1) if key else "" for key in node.keys]
+        return {
+            str(key): _value(value, depth + 1) for key, value in zip(keys, node.values, strict=True)
+        }
+    if isinstance(node, ast.Call):
+        return _call(node, depth)
+    if isinstance(node, ast.Name) and node.id in {"nan", "NaT"}:
+        return None
+    raise ValueError(ast.dump(node)[:80])
+
+
+def _call(node: ast.Call, depth: int) -> Document:
+    called = ast.unparse(node.func).rsplit(".", 1)[-1]
+    if called in PYTHON_NUMBERS and node.args:
+        return _value(node.args[0], depth + 1)
+    if called == "OrderedDict" and node.args:
+        return dict(_value(node.args[0], depth + 1))
+    if called not in PYTHON_TIMES:
+        raise ValueError(called)
+    arguments = [_value(argument, depth + 1) for argument in node.args if not _is_zone(argument)]
+    zones = [keyword.value for keyword in node.keywords if keyword.arg in {"tzinfo", "tz"}]
+    zones += [argument for argument in node.args if _is_zone(argument)]
+    if len(arguments) == 1:
+        return str(arguments[0])
+    time = datetime(*arguments)  # noqa: DTZ001 - the zone follows
+    offset = _zone_offset(zones[0]) if zones else None
+    return time.isoformat() if offset is None else time.replace(tzinfo=timezone(offset)).isoformat()
+
+
+def _is_zone(node: ast.expr) -> bool:
+    return "tz" in ast.unparse(node) or "timezone" in ast.unparse(node)
+
+
+def _zone_offset(node: ast.expr) -> timedelta | None:
+    """The offset of ``tzutc()``, ``datetime.timezone.utc`` or ``tzoffset(None, 3600)``; None for ``tzlocal()``."""
+    written = ast.unparse(node)
+    if "utc" in written.lower():
+        return timedelta(0)
+    seconds = re.fullmatch(r"(?:\w+\.)*tzoffset\([^,]*, (-?[0-9]+)\)", written)
+    return timedelta(seconds=int(seconds[1])) if seconds else None
+
+
+def _known(document: Document, *, name: str) -> RawContents | None:
+    """The contents by the first reader that knows the document's shape."""
     for module in json_formats():
         try:
-            contents: Contents | None = module.read_document(document)
+            contents: RawContents | None = module.read_document(document)
         except ValueError as error:
             msg = f"{name}: {error}"
             raise ValueError(msg) from None
@@ -78,6 +203,16 @@ def _read(document: Document, *, name: str) -> Contents:
             continue  # like a document of that program, with something else inside it
         if contents is not None:
             return contents
-    *programs, last = json_programs()
-    msg = f"{name} is JSON of an unknown form, allowed are the answers of {', '.join(programs)} or {last}"
-    raise ValueError(msg)
+    return None
+
+
+def _read(document: Document, *, name: str) -> RawContents:
+    """Read a document with the first reader that knows its shape; raises ValueError if none does."""
+    contents = _known(document, name=name)
+    if contents is None:
+        contents = read_records([document], name=name)
+    if contents is None:
+        *programs, last = json_programs()
+        msg = f"{name} is a document of an unknown form, allowed are the answers of {', '.join(programs)} or {last}, and lists of rows with a time and values"
+        raise ValueError(msg)
+    return contents

@@ -7,26 +7,24 @@ JSON (a list of ``schema`` and ``data``), and the answer of a query (``results``
 from collections.abc import Iterator
 from typing import Any
 
-from burstwatch.recordings.cells import parse_points
-from burstwatch.recordings.samples import Contents, RecordedSeries
+from burstwatch.recordings.raw import RawContents, RawSeries
 
 PROGRAMS = ("Grafana's inspector",)
 
 
-def read_document(document: Any) -> Contents | None:  # noqa: ANN401 - any JSON
+def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JSON
     """The number fields of all frames, or None for a document of another program.
 
     Raises:
-        ValueError: for a value or time that no metric has.
+        ValueError: for a column that has not a value for each time.
     """
     frames = list(_frames(document))
     if not frames:
         return None
-    return Contents(
+    return RawContents(
         format="JSON of Grafana",
         series=[series for frame in frames for series in _series(frame)],
         gaps_are_silence=True,
-        spec={},
     )
 
 
@@ -50,7 +48,7 @@ def _frames(document: Any) -> Iterator[list[dict[str, Any]]]:  # noqa: ANN401 - 
                 yield from _frames(list(inner.values()) if key == "results" and inner else inner)
 
 
-def _series(fields: list[dict[str, Any]]) -> Iterator[RecordedSeries]:
+def _series(fields: list[dict[str, Any]]) -> Iterator[RawSeries]:
     """Read each column of numbers against the frame's column of times."""
     times = next((field["values"] for field in fields if field.get("type") == "time"), None)
     if times is None:
@@ -58,9 +56,13 @@ def _series(fields: list[dict[str, Any]]) -> Iterator[RecordedSeries]:
     for field in fields:
         if field.get("type") != "number":
             continue
-        yield RecordedSeries(
+        if len(times) != len(field["values"]):
+            msg = f"{field.get('name')} has {len(field['values'])} values for {len(times)} times, allowed is one for each"
+            raise ValueError(msg)
+        yield RawSeries(
             names=_names(field),
-            points=parse_points(zip(times, field["values"], strict=True)),
+            times=times,
+            values=field["values"],
         )
 
 

@@ -1,215 +1,391 @@
-"""Reads tables of text: our own columns, the CloudWatch console's CSV, and Grafana's CSV.
+"""Reads rows of cells as series, however a program arranges them.
 
-A table has heading rows, then a row per time. The console writes one heading row each for
-label, statistic and period; the others write one heading row.
+A table has rows of headings, or none, and then a row per time. Either each metric has a column, or one column names
+the metric of a row, or the columns are statistics of a single metric.
 """
 
-import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from burstwatch.recordings.cells import NUMBERS, TIMES, parse_number, parse_time_cell
-from burstwatch.recordings.matching import is_metric_name
-from burstwatch.recordings.samples import Contents, RecordedSeries
+from burstwatch.recordings.cells import NOTHING, NUMBERS, parse_number
+from burstwatch.recordings.formats.layouts import TextRow, split_rows
+from burstwatch.recordings.matching import RESOURCE_ID, is_metric_name, statistic_of_word
+from burstwatch.recordings.raw import RawContents, RawSeries, merged, short
+from burstwatch.recordings.times import TIMES, is_time
 
-_Cell = TypeVar("_Cell")
-TIME_NAMES = frozenset({"t_s", "time", "timestamp", "date", "datetime"})
-#: The heading rows of the console that name a column.
-LABEL_ROWS = ("full label", "label", "metric", "id")
-DELIMITERS = ",;\t"
-DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
-SEPARATOR = "sep="
-#: A smaller number is no time since 1970 that a program of today has written.
-FIRST_YEARS_S = 1e8
-LONGEST_SHOWN = 80
+#: Headings of times in the order in which they are preferred, without the signs between their words.
+TIME_NAMES = (
+    "ts", "atimestamp", "timestamp", "timestampper", "time", "datetime", "date", "datehour", "epoch",
+)  # fmt: skip
+ZONES_OF_HEADINGS = re.compile(r"[\W_]+(utc|gmt)\W*$", re.IGNORECASE)
+#: A time of a window that an InfluxDB query gives beside the time of each point.
+WINDOW_NAMES = frozenset({"_start", "_stop"})
+#: Headings of columns that say which metric or series a row is of.
+KEY_NAMES = frozenset(
+    {"series", "seriesname", "metric", "metricname", "name", "field", "variable", "legend", "label", "measurement", "id"}
+)  # fmt: skip
+#: Headings that say nothing of a series, and are left out without a word.
+PLAIN_NAMES = frozenset({"unit", "units", "index", "unnamed0", "result", "table", "rownumber"})
+OWN_TIME = "t_s"
 #: The first line of a file that `burstwatch export` wrote.
 OWN_MARK = "# burstwatch "
 
 
-@dataclass(kw_only=True)
-class _Columns:
-    """The columns of a table while its rows are read."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Headings:
+    """The names of columns, and all else that the rows above the data say."""
 
     names: list[tuple[str, ...]]
     statistics: list[str]
     periods: list[float | None]
     time: int
-    time_is_named: bool
-    has_decimal_comma: bool
-    is_own: bool
-    points: list[list[tuple[float, float]]]
-    times: list[float] = field(default_factory=list)
-    #: The first cell of each column of text, such as an id or the name of a host, and why it is no number.
-    texts: dict[int, str] = field(default_factory=dict)
-    says_zone: bool = True
+    has_time_name: bool
+    is_utc: bool
 
 
-def read_table(text: str, *, name: str) -> Contents:
-    """The columns of a table as series.
+def read_table(text: str, *, name: str) -> RawContents:
+    """The columns of a text as series.
 
     Raises:
         ValueError: naming the file, the line, the cell and what is allowed.
     """
-    lines = text.splitlines()
-    delimiter = _delimiter(lines)
-    headings: list[list[str]] = []
-    columns: _Columns | None = None
-    for number, cells in _rows(lines, delimiter, name=name):
-        where = f"{name} line {number}"
-        if columns is None and not _is_data(headings, cells):
-            headings.append(cells)
-            continue
-        if columns is None:
-            # One comma tells which sign is the decimal one in the whole file.
-            has_comma = delimiter == ";" and any(DECIMAL_COMMA.search(line) for line in lines)
-            columns = _columns(headings, has_decimal_comma=has_comma, where=where)
-        _take(columns, cells, where=where)
-    if columns is None:
-        msg = f"{name}: no rows with a time and values under a heading"
-        if len(headings) > 1:
-            cell = _short(headings[-1][0])
-            msg = f"{msg}: the last row begins with {cell!r}; a time is {TIMES}"
-        raise ValueError(msg)
-    if len(columns.texts) == len(columns.names) - 1:
-        raise ValueError(columns.texts[min(columns.texts)])
-    return _contents(columns, _own_mark(lines), is_console=len(headings) > 1)
-
-
-def _contents(columns: _Columns, about: Mapping[str, str], *, is_console: bool) -> Contents:
-    """Collect the columns, and what the comments above them say of the resource."""
-    pairs = (pair.partition("=") for pair in about.get("spec", "").split(","))
-    format_ = "CSV of the CloudWatch console" if is_console else "CSV"
-    return Contents(
-        format="our own columns" if columns.is_own else format_,
-        series=[
-            RecordedSeries(names=names, statistic=statistic, period_s=period_s, points=points)
-            for place, (names, statistic, period_s, points) in enumerate(
-                zip(columns.names, columns.statistics, columns.periods, columns.points, strict=True)
-            )
-            if place != columns.time
-        ],
-        row_times=tuple(columns.times),
-        is_own=columns.is_own,
-        gaps_are_silence=not columns.is_own,
-        kind=about.get("kind", ""),
-        level_statistic=about.get("statistic", ""),
-        spec={key: value for key, has_value, value in pairs if has_value},
-        notes=() if columns.says_zone else ("times have no zone and are taken as UTC",),
+    rows, separator = split_rows(text, name=name)
+    return read_rows(
+        rows, name=name, about=_own_mark(text), separator=separator, format_=_format_of(separator)
     )
 
 
-def _own_mark(lines: Sequence[str]) -> dict[str, str]:
+def read_rows(
+    rows: Sequence[TextRow],
+    *,
+    name: str,
+    format_: str,
+    separator: str = ",",
+    about: Mapping[str, str] | None = None,
+    gaps_are_silence: bool = True,
+) -> RawContents:
+    """Rows of cells as series. A heading that comes again, or another one, begins a table of its own.
+
+    Raises:
+        ValueError: naming the file, the line, the cell and what is allowed.
+    """
+    parts: list[RawContents] = []
+    headings: list[list[str]] = []
+    data: list[TextRow] = []
+    for row in rows:
+        if _is_data(headings, row.cells):
+            data.append(row)
+            continue
+        if data and not _is_heading(row.cells):
+            data.append(row)  # a row with a wrong time, which reading says
+            continue
+        if data:
+            parts.append(_read(headings, data, name, format_, separator, about or {}))
+            headings, data = [], []
+        headings.append(row.cells)
+    if not data and not parts:
+        if (
+            len(headings) > 1
+            and _is_number(headings[-1][0])
+            and any(map(is_metric_name, headings[0]))
+        ):
+            msg = f"{name} line {rows[1].line}: the first column, {short(headings[0][0])!r}, is no time: name the column of times t_s or Time"
+            raise ValueError(msg)
+        msg = f"{name}: no rows with a time and values under a heading"
+        if headings:
+            msg = f"{msg}: the last row begins with {short(headings[-1][0])!r}; a time is {TIMES}"
+        raise ValueError(msg)
+    if data:
+        parts.append(_read(headings, data, name, format_, separator, about or {}))
+    contents = merged(parts)
+    return contents if gaps_are_silence else _of_a_poller(contents)
+
+
+def _of_a_poller(contents: RawContents) -> RawContents:
+    """Series of a program that asks by itself: where it has no row it may have failed."""
+    return RawContents(
+        format=contents.format,
+        series=contents.series,
+        row_times=contents.row_times,
+        row_lines=contents.row_lines,
+        gaps_are_silence=False,
+        notes=contents.notes,
+        has_semicolons=contents.has_semicolons,
+        is_utc=contents.is_utc,
+    )
+
+
+def _format_of(separator: str) -> str:
+    return {"|": "a table", " ": "a table"}.get(separator, "CSV")
+
+
+def _own_mark(text: str) -> dict[str, str]:
     """Parse the first line of a file of ours: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``."""
-    if not lines or not lines[0].startswith(OWN_MARK):
+    if not text.startswith(OWN_MARK):
         return {}
-    pairs = (word.partition("=") for word in lines[0].removeprefix(OWN_MARK).split())
+    line = text.split("\n", 1)[0].rstrip()
+    pairs = (word.partition("=") for word in line.removeprefix(OWN_MARK).split())
     return {key: value for key, _, value in pairs}
 
 
-def _delimiter(lines: Iterable[str]) -> str:
-    for line in lines:
-        if line.startswith(SEPARATOR) and len(line) == len(SEPARATOR) + 1:
-            return line[-1]
-        if line.strip() and not line.startswith("#"):
-            return max(DELIMITERS, key=line.count)
-    return ","
-
-
-def _rows(lines: Sequence[str], delimiter: str, *, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their line numbers, without comments and empty lines."""
-    kept = ("" if line.startswith(("#", SEPARATOR)) else line for line in lines)
-    reader = csv.reader(kept, delimiter=delimiter)
-    try:
-        for cells in reader:
-            if any(cells):
-                yield reader.line_num, [cell.strip() for cell in cells]
-    except csv.Error as error:
-        msg = f"{name} line {reader.line_num}: {error}"
-        raise ValueError(msg) from None
+def _plain(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
 def _is_data(headings: Sequence[Sequence[str]], cells: Sequence[str]) -> bool:
-    """True if a row follows a heading with a time, or begins with a time itself."""
-    if not headings:
+    """True if a row has a time, or follows a heading of times."""
+    if headings and _time_column(headings[-1]) is not None:
+        return not _is_heading(cells)
+    return any(map(is_time, cells)) and (bool(headings) or len(cells) > 1)
+
+
+def _is_heading(cells: Sequence[str]) -> bool:
+    """True if a row names columns: no cell is a number or a time, and one names a time or a metric."""
+    if any(_is_number(cell) or is_time(cell) for cell in cells):
         return False
-    if any(cell.lower() in TIME_NAMES for cell in headings[-1]):
-        return True
+    return _time_column(cells) is not None or any(map(is_metric_name, cells))
+
+
+def _is_number(cell: str) -> bool:
     try:
-        parse_time_cell(cells[0])
-    except (ValueError, OverflowError):
+        return parse_number(cell, decimal_comma=cell.count(",") == 1) is not None
+    except ValueError:
+        return False
+
+
+def _time_column(headings: Sequence[str]) -> int | None:
+    """The column whose heading names a time, the most telling one."""
+    if OWN_TIME in headings:
+        return headings.index(OWN_TIME)
+    plain = [_plain(ZONES_OF_HEADINGS.sub("", cell)) for cell in headings]
+    plain = [re.sub(r"^timestampper.*", "timestampper", cell) for cell in plain]
+    for name in TIME_NAMES:
+        if name in plain:
+            return plain.index(name)
+    return None
+
+
+def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headings:
+    """Read the rows of headings; the first row of data tells where an unnamed time is."""
+    time = _time_column(rows[-1]) if rows else None
+    has_time_name = time is not None
+    widths = [len(row) for row in rows]
+    width = max(widths) if has_time_name else max([len(cells_of_data), *widths])
+    padded = [[*row, *[""] * (width - len(row))] for row in rows]
+    last = padded[-1] if padded else [""] * width
+    if time is None:
+        time = next((n for n, cell in enumerate(cells_of_data) if is_time(cell)), 0)
+    periods: list[float | None] = [None] * width
+    statistics = [""] * width
+    naming: list[list[str]] = []
+    for row in padded if len(padded) > 1 else []:
+        values = [cell for n, cell in enumerate(row) if n and cell]
+        if values and all(map(str.isdecimal, values)):
+            periods = [float(cell) if cell.isdecimal() and float(cell) else None for cell in row]
+        elif row is not last and values and all(map(statistic_of_word, values)):
+            statistics = [statistic_of_word(cell) for cell in row]
+        else:
+            naming.append(row)
+    # The rows of the console are told apart by what is in them, as it writes them in the language of its user.
+    names = [tuple(row[n] for row in naming or [last]) for n in range(width)]
+    return _Headings(
+        names=names,
+        statistics=statistics,
+        periods=periods,
+        time=time,
+        has_time_name=has_time_name,
+        is_utc=has_time_name and ZONES_OF_HEADINGS.search(last[time]) is not None,
+    )
+
+
+def _read(
+    headings: Sequence[list[str]],
+    data: Sequence[TextRow],
+    name: str,
+    format_: str,
+    separator: str,
+    about: Mapping[str, str],
+) -> RawContents:
+    """Read one table."""
+    shape = _headings(headings, data[0].cells)
+    _check_widths(data, len(shape.names), name, is_aligned=separator == " ")
+    _check_names(shape, f"{name} line {data[0].line}")
+    if not headings and len(data[0].cells) < 2:  # noqa: PLR2004 - a time and a value
+        msg = f"{name}: no rows with a time and values under a heading"
+        raise ValueError(msg)
+    columns = [[row.cells[n] for row in data] for n in range(len(shape.names))]
+    times = _clocks_joined(shape, columns)
+    lines = [row.line for row in data]
+    is_own = any(OWN_TIME in row for row in headings)
+    _check_time(times[0], shape, f"{name} line {lines[0]}", is_own=is_own)
+    numeric, texts = _sorted_columns(shape, columns, lines, name)
+    keys = _key_columns(shape, columns, texts)
+    pairs = (pair.partition("=") for pair in about.get("spec", "").split(","))
+    series = _series(shape, columns, times, lines, numeric, keys)
+    left_out = [n for n in texts if n not in keys and _plain(shape.names[n][0]) not in PLAIN_NAMES]
+    series += [
+        RawSeries(names=shape.names[n], times=(), values=())
+        for n in left_out
+        if any(shape.names[n])
+    ]
+    is_wide = not keys
+    return RawContents(
+        format=_format_name(format_, separator, headings, is_own=is_own),
+        series=series,
+        row_times=times if is_wide else (),
+        row_lines=lines if is_wide else (),
+        is_own=is_own,
+        gaps_are_silence=not is_own,
+        kind=about.get("kind", ""),
+        region=about.get("region", ""),
+        level_statistic=about.get("statistic", ""),
+        spec={key: value for key, has_value, value in pairs if has_value},
+        has_semicolons=separator == ";",
+        is_utc=shape.is_utc,
+    )
+
+
+def _format_name(format_: str, separator: str, headings: Sequence[object], *, is_own: bool) -> str:
+    """How the notes call the format. The console writes several rows of headings."""
+    if is_own:
+        return "our own columns"
+    is_console = len(headings) > 1 and separator in ",;\t"
+    return f"{format_} of the CloudWatch console" if is_console else format_
+
+
+def _check_widths(data: Sequence[TextRow], width: int, name: str, *, is_aligned: bool) -> None:
+    for row in data:
+        if len(row.cells) != width:
+            hint = (
+                ": blanks in a cell cannot be told from those between cells" if is_aligned else ""
+            )
+            msg = f"{name} line {row.line}: {width} cells expected, got {len(row.cells)}{hint}"
+            raise ValueError(msg)
+
+
+def _check_names(shape: _Headings, where: str) -> None:
+    """Refuse two columns of one name, which nothing tells apart."""
+    told_apart = list(zip(shape.names, shape.statistics, strict=True))
+    for heading in told_apart:
+        if any(heading[0]) and told_apart.count(heading) > 1:
+            msg = f"{where}: two columns are called {short(' '.join(heading[0]))!r}"
+            raise ValueError(msg)
+
+
+def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> None:
+    """Refuse a first column of numbers that are no times, where no heading says that they are."""
+    if not shape.has_time_name and not is_own and not is_time(cell):
+        column = short(" ".join(shape.names[shape.time]))
+        msg = f"{where}: the first column, {column!r}, is no time: name the column of times t_s or Time"
+        raise ValueError(msg)
+
+
+def _clocks_joined(shape: _Headings, columns: Sequence[list[str]]) -> list[str]:
+    """The times, those of a date and a clock in two columns as one."""
+    times = columns[shape.time]
+    clock = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
+    if all(map(clock.fullmatch, times)):
+        dates = next((cells for cells in columns if all(map(is_time, cells))), None)
+        return (
+            times
+            if dates is None
+            else [f"{date} {cell}" for date, cell in zip(dates, times, strict=True)]
+        )
+    for cells in columns:
+        if cells is not times and all(map(clock.fullmatch, cells)):
+            return [f"{date} {cell}" for date, cell in zip(times, cells, strict=True)]
+    return times
+
+
+def _sorted_columns(
+    shape: _Headings, columns: Sequence[list[str]], lines: Sequence[int], name: str
+) -> tuple[list[int], list[int]]:
+    """The places of the columns of numbers, and of those of text; raises ValueError for one that is both."""
+    numeric, texts = [], []
+    for place, cells in enumerate(columns):
+        if place == shape.time or shape.names[place][-1] in WINDOW_NAMES:
+            continue
+        comma = any("," in cell for cell in cells)
+        wrong = [n for n, cell in enumerate(cells) if _is_text(cell, comma=comma)]
+        values = sum(cell.lower() not in NOTHING for cell in cells) - len(wrong)
+        is_metric = any(map(is_metric_name, shape.names[place])) and not _is_key(shape, place)
+        if wrong and (values or is_metric):
+            column = " ".join(shape.names[place]) or f"column {place + 1}"
+            msg = f"{name} line {lines[wrong[0]]}: {column} is {short(cells[wrong[0]])!r}, allowed is {NUMBERS}"
+            raise ValueError(msg)
+        if wrong:
+            texts.append(place)
+        elif not _is_index(shape.names[place], cells):
+            numeric.append(place)
+    return numeric, texts
+
+
+def _is_text(cell: str, *, comma: bool) -> bool:
+    for decimal_comma in (False, True) if comma else (False,):
+        try:
+            parse_number(cell, decimal_comma=decimal_comma)
+        except ValueError:
+            continue
         return False
     return True
 
 
-def _columns(headings: Sequence[Sequence[str]], *, has_decimal_comma: bool, where: str) -> _Columns:
-    """The columns as the heading rows name them."""
-    last = headings[-1]
-    width = max(map(len, headings))
-    rows = {row[0].lower(): row for row in headings}
-    naming = [rows[key] for key in LABEL_ROWS if key in rows] or [last]
-    names = [tuple(row[place] for row in naming if place < len(row)) for place in range(width)]
-    statistics = _padded([cell.capitalize() for cell in rows.get("statistic", ())], width, "")
-    told_apart = list(zip(names, statistics, strict=True))
-    for heading in told_apart:
-        if any(heading[0]) and told_apart.count(heading) > 1:
-            msg = f"{where}: two columns are called {_short(' '.join(heading[0]))!r}"
-            raise ValueError(msg)
-    time = next((n for n, cell in enumerate(last) if cell.lower() in TIME_NAMES), None)
-    return _Columns(
-        names=names,
-        statistics=statistics,
-        periods=_padded([_period(cell) for cell in rows.get("period", ())], width, None),
-        time=time or 0,
-        time_is_named=time is not None,
-        has_decimal_comma=has_decimal_comma,
-        is_own="t_s" in last,
-        points=[[] for _ in range(width)],
+def _is_index(names: Sequence[str], cells: Sequence[str]) -> bool:
+    """True if a column counts the rows, as pandas writes it before the others."""
+    if any(names) and _plain(names[-1]) not in PLAIN_NAMES:
+        return False
+    if any(names):
+        return True
+    return (
+        len(cells) > 1
+        and all(map(str.isdecimal, cells))
+        and all(int(after) - int(before) == 1 for before, after in pairwise(cells))
     )
 
 
-def _padded(cells: list[_Cell], width: int, nothing: _Cell) -> list[_Cell]:
-    return [*cells, *[nothing] * (width - len(cells))]
+def _is_key(shape: _Headings, place: int) -> bool:
+    parts = re.split(r"[._]+", shape.names[place][-1].lower())
+    return _plain(shape.names[place][-1]) in KEY_NAMES or _plain(parts[-1]) in KEY_NAMES
 
 
-def _period(cell: str) -> float | None:
-    return float(cell) if cell.isdecimal() and float(cell) > 0 else None
+def _key_columns(shape: _Headings, columns: Sequence[list[str]], texts: Sequence[int]) -> list[int]:
+    """The columns of text that tell series apart: those that name a metric, and several resources' ids."""
+    keys = [place for place in texts if _is_key(shape, place)]
+    for place in texts:
+        distinct = set(columns[place])
+        if place not in keys and len(distinct) > 1 and all(map(RESOURCE_ID.search, distinct)):
+            keys.append(place)
+    return keys
 
 
-def _take(columns: _Columns, cells: Sequence[str], *, where: str) -> None:
-    """Take one row's values at its time."""
-    if len(cells) != len(columns.names):
-        msg = f"{where}: {len(columns.names)} cells expected, got {len(cells)}"
-        raise ValueError(msg)
-    try:
-        at, says_zone = parse_time_cell(cells[columns.time])
-    except (ValueError, OverflowError):
-        msg = f"{where}: the time is {_short(cells[columns.time])!r}, allowed are {TIMES}"
-        raise ValueError(msg) from None
-    if at < FIRST_YEARS_S and not columns.time_is_named:
-        column = _short(" ".join(columns.names[0]))
-        msg = f"{where}: the first column, {column!r}, is no time: name the column of times t_s or Time"
-        raise ValueError(msg)
-    columns.times.append(at)
-    columns.says_zone = columns.says_zone and says_zone
-    for place, cell in enumerate(cells):
-        if not cell or place == columns.time:
-            continue
-        try:
-            value = parse_number(cell, has_decimal_comma=columns.has_decimal_comma)
-        except ValueError:
-            column = " ".join(columns.names[place]) or f"column {place + 1}"
-            msg = f"{where}: {column} is {_short(cell)!r}, allowed is {NUMBERS}"
-            if columns.points[place] or any(map(is_metric_name, columns.names[place])):
-                raise ValueError(msg) from None
-            columns.texts.setdefault(place, msg)
-            continue
-        if value is not None:
-            if place in columns.texts:
-                raise ValueError(columns.texts[place])
-            columns.points[place].append((at, value))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+def _series(
+    shape: _Headings,
+    columns: Sequence[list[str]],
+    times: Sequence[str],
+    lines: Sequence[int],
+    numeric: Sequence[int],
+    keys: Sequence[int],
+) -> list[RawSeries]:
+    """One series for each column of numbers, and for each that the key columns name."""
+    places_of: dict[tuple[str, ...], list[int]] = {}
+    for n in range(len(times)):
+        places_of.setdefault(tuple(columns[place][n] for place in keys), []).append(n)
+    series = []
+    for key, places in places_of.items():
+        is_all = not keys
+        for column in numeric:
+            heading = shape.names[column]
+            statistic = shape.statistics[column] or statistic_of_word(heading[-1])
+            series.append(
+                RawSeries(
+                    names=(*key, *heading),
+                    statistic=statistic,
+                    period_s=shape.periods[column],
+                    times=times if is_all else [times[n] for n in places],
+                    values=columns[column] if is_all else [columns[column][n] for n in places],
+                    lines=lines if is_all else [lines[n] for n in places],
+                )
+            )
+    return series

@@ -1,0 +1,120 @@
+"""Reads what the AWS CLI prints with ``--output text`` and ``--output table``, as the answer that its JSON would be."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from burstwatch.recordings.formats.documents import read_all
+from burstwatch.recordings.formats.layouts import split_rows
+from burstwatch.recordings.matching import statistic_of_word
+from burstwatch.recordings.raw import RawContents
+from burstwatch.recordings.times import is_time
+
+#: A row of text begins with the name of the list that it is of.
+TEXT_MARKS = ("DATAPOINTS\t", "METRICDATARESULTS\t", "TIMESTAMPS\t", "VALUES\t")
+TABLE_TITLES = ("GetMetricStatistics", "GetMetricData")
+#: The statistics in the order in which the CLI prints them, by how many a row has. Of two or three it does not say which.
+ALL_STATISTICS = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
+
+
+def is_aws_text(text: str) -> bool:
+    """True if a text has rows of an answer with ``--output text``."""
+    return any(line.startswith(TEXT_MARKS) for line in text.splitlines()[:50])
+
+
+def is_aws_table(text: str) -> bool:
+    """True if a text is an answer with ``--output table`` that is not cut by ``--query``."""
+    head = [line.strip(" |") for line in text.splitlines()[:4]]
+    named = any(title in head for title in TABLE_TITLES)
+    return named and any(word in text for word in ("Datapoints  ", "MetricDataResults  "))
+
+
+def read_aws_text(text: str, *, name: str) -> RawContents:
+    """The series of the answers in a text.
+
+    Raises:
+        ValueError: for rows of several statistics, which their text does not name.
+    """
+    return read_all(list(_answers(text, name)), name=name)
+
+
+def _answers(text: str, name: str) -> Iterator[dict[str, Any]]:
+    label, datapoints, results = "", list[dict[str, Any]](), list[dict[str, Any]]()
+    for number, line in enumerate(text.splitlines(), start=1):
+        mark, *cells = line.rstrip("\n").split("\t")
+        if mark == "DATAPOINTS":
+            datapoints.append(_datapoint(cells, f"{name} line {number}"))
+        elif mark == "METRICDATARESULTS":
+            label = (cells[1:2] or cells or [""])[0]
+            results.append({"Label": label, "Timestamps": [], "Values": []})
+        elif mark in {"TIMESTAMPS", "VALUES"}:
+            if not results:
+                results.append({"Timestamps": [], "Values": []})
+            results[-1][mark.capitalize()] += cells
+        elif not cells and mark:
+            if datapoints:
+                yield {"Label": label, "Datapoints": datapoints}
+                datapoints = []
+            label = mark
+    if datapoints:
+        yield {"Label": label, "Datapoints": datapoints}
+    if results:
+        yield {"MetricDataResults": results}
+
+
+def _datapoint(cells: list[str], where: str) -> dict[str, Any]:
+    times = [cell for cell in cells if is_time(cell) and not _is_small(cell)]
+    values = [cell for cell in cells if _is_small(cell)]
+    if len(times) != 1 or len(values) not in {1, len(ALL_STATISTICS)}:
+        msg = f"{where}: a row of {len(values)} values and {len(times)} times, and the text does not name them: ask with --output json"
+        raise ValueError(msg)
+    names = ALL_STATISTICS if len(values) > 1 else ("Value",)
+    return {"Timestamp": times[0], **dict(zip(names, values, strict=True))}
+
+
+def _is_small(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def read_aws_table(text: str, *, name: str) -> RawContents:
+    """The series of the answer in a table.
+
+    Raises:
+        ValueError: for a table whose rows are not those of an answer.
+    """
+    rows = [row.cells for row in split_rows(text, name=name, keeps_titles=True)[0]]
+    is_statistics = bool(rows) and rows[0] == ["GetMetricStatistics"]
+    return read_all([_statistics_table(rows) if is_statistics else _data_table(rows)], name=name)
+
+
+def _data_table(rows: list[list[str]]) -> dict[str, Any]:
+    document: dict[str, Any] = {"MetricDataResults": []}
+    results = document["MetricDataResults"]
+    listing = ""
+    for before, cells in zip([[], *rows], rows, strict=False):
+        if cells in (["Timestamps"], ["Values"]):
+            listing = cells[0]
+        elif cells == ["MetricDataResults"]:
+            listing = ""
+        elif len(cells) > 1 and "Label" in before:
+            results.append(
+                {**dict(zip(before, cells, strict=False)), "Timestamps": [], "Values": []}
+            )
+        elif len(cells) == 1 and listing and results:
+            results[-1][listing].append(cells[0])
+    return document
+
+
+def _statistics_table(rows: list[list[str]]) -> dict[str, Any]:
+    label, headings, points = "", list[str](), list[dict[str, str]]()
+    for cells in rows:
+        if cells[0] == "Label" and len(cells) == 2:  # noqa: PLR2004 - a name and its value
+            label = cells[1]
+        elif any(statistic_of_word(cell) for cell in cells) and "Timestamp" in cells:
+            headings = cells
+        elif headings and len(cells) == len(headings):
+            points.append(dict(zip(headings, cells, strict=True)))
+    return {"Label": label, "Datapoints": points}

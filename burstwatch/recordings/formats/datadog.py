@@ -1,0 +1,66 @@
+"""Reads Datadog's query API (versions 1 and 2), and Graphite's render API, which writes its points the other way round."""
+
+from typing import Any
+
+from burstwatch.recordings.raw import RawContents, RawSeries
+
+PROGRAMS = ("Datadog's query API", "Graphite")
+
+
+def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JSON
+    """The series of an answer, or None for a document of another program. Both may have failed to ask where a time is missing.
+
+    Raises:
+        ValueError: for an answer that is an error.
+    """
+    if isinstance(document, list) and document and all(_is_target(part) for part in document):
+        return _contents(
+            "JSON of Graphite",
+            [
+                RawSeries(
+                    names=(str(part["target"]),),
+                    times=[at for _, at in part["datapoints"]],
+                    values=[value for value, _ in part["datapoints"]],
+                )
+                for part in document
+            ],
+        )
+    if not isinstance(document, dict):
+        return None
+    if document.get("status") == "error" and "series" in document:
+        msg = f"Datadog answered with an error: {document.get('error') or document.get('message')}"
+        raise ValueError(msg)
+    if any("pointlist" in series for series in document.get("series", [])):
+        return _contents("JSON of Datadog", [_series(series) for series in document["series"]])
+    attributes = document["data"]["attributes"]
+    if "times" not in attributes:
+        return None
+    named = zip(attributes["series"], attributes["values"], strict=True)
+    return _contents(
+        "JSON of Datadog",
+        [
+            RawSeries(
+                names=(" ".join(map(str, series.get("group_tags") or [])),),
+                times=attributes["times"],
+                values=values,
+            )
+            for series, values in named
+        ],
+    )
+
+
+def _is_target(part: object) -> bool:
+    return isinstance(part, dict) and {"target", "datapoints"} <= part.keys()
+
+
+def _series(series: dict[str, Any]) -> RawSeries:
+    names = (series.get("expression"), series.get("metric"), series.get("scope"))
+    return RawSeries(
+        names=tuple(str(name) for name in names if name),
+        times=[at for at, _ in series["pointlist"]],
+        values=[value for _, value in series["pointlist"]],
+    )
+
+
+def _contents(format_: str, series: list[RawSeries]) -> RawContents:
+    return RawContents(format=format_, series=series, gaps_are_silence=False)

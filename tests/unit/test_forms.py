@@ -1,0 +1,648 @@
+"""A series that is written in any form that people have is read back as it was."""
+
+import json
+import pprint
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+from typing import TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burstwatch.forecast.whatif_kind import described_by_hand
+from burstwatch.kinds import find_kinds
+from burstwatch.recordings.grid import to_grid
+from burstwatch.recordings.matching import match_metrics, name_series
+from burstwatch.recordings.reading import read_text
+from burstwatch.recordings.times import Conventions
+
+Points: TypeAlias = Sequence[tuple[int, float]]
+VOLUME = "vol-0a1b2c3d4e5f60718"
+CENTRAL = timezone(timedelta(hours=1))
+
+
+def at(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def iso(seconds: int) -> str:
+    return at(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def shaped(points: Points, pattern: str) -> list[tuple[str, float]]:
+    return [(at(seconds).strftime(pattern), value) for seconds, value in points]
+
+
+def csv_of(rows: Sequence[tuple[str, float]], head: str = "Time,BurstBalance") -> str:
+    return "\n".join([head, *(f'"{time}",{value}' for time, value in rows), ""])
+
+
+def drawn(heads: Sequence[str], rows: Sequence[Sequence[str]], border: str) -> str:
+    lines = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
+    return "\n".join([lines[0], border, *lines[1:], ""])
+
+
+FORMS: dict[str, Callable[[Points], str]] = {}
+
+
+def form(write: Callable[[Points], str]) -> Callable[[Points], str]:
+    FORMS[write.__name__] = write
+    return write
+
+
+@form
+def get_metric_statistics(points: Points) -> str:
+    datapoints = [
+        {"Timestamp": iso(t), "Minimum": v, "Unit": "Percent"} for t, v in reversed(points)
+    ]
+    return json.dumps({"Label": "BurstBalance", "Datapoints": datapoints}, indent=4)
+
+
+@form
+def get_metric_statistics_as_yaml(points: Points) -> str:
+    pytest.importorskip("yaml")
+    rows = [
+        f"- Minimum: {v}\n  Timestamp: '{at(t).isoformat()}'\n  Unit: Percent" for t, v in points
+    ]
+    return "\n".join(["Datapoints:", *rows, "Label: BurstBalance", ""])
+
+
+@form
+def get_metric_statistics_as_text(points: Points) -> str:
+    rows = (f"DATAPOINTS\t{v}\t{at(t).isoformat()}\tPercent" for t, v in points)
+    return "\n".join(["BurstBalance", *rows, ""])
+
+
+@form
+def get_metric_statistics_as_a_table(points: Points) -> str:
+    rows = (f"||  {v}  |  {iso(t)}  |  Percent  ||" for t, v in points)
+    head = [
+        "-" * 60, "|   GetMetricStatistics   |", "+----+----+", "|  Label  |  BurstBalance  |", "+----+----+",
+        "||    Datapoints    ||", "|+----+----+----+|", "||  Minimum  |  Timestamp  |  Unit  ||", "|+----+----+----+|",
+    ]  # fmt: skip
+    return "\n".join([*head, *rows, "|+----+----+----+|", ""])
+
+
+@form
+def get_metric_data(points: Points) -> str:
+    result = {"Id": "m0", "Label": "BurstBalance", "Timestamps": [iso(t) for t, _ in points], "Values": [v for _, v in points], "StatusCode": "Complete"}  # fmt: skip
+    return json.dumps({"MetricDataResults": [result], "Messages": []})
+
+
+@form
+def get_metric_data_as_yaml(points: Points) -> str:
+    pytest.importorskip("yaml")
+    times = [f"  - '{iso(t)}'" for t, _ in points]
+    values = [f"  - {v}" for _, v in points]
+    head = ["MetricDataResults:", "- Id: m0", "  Label: BurstBalance", "  StatusCode: Complete"]
+    return "\n".join([*head, "  Timestamps:", *times, "  Values:", *values, ""])
+
+
+@form
+def get_metric_data_as_text(points: Points) -> str:
+    times = [f"TIMESTAMPS\t{iso(t)}" for t, _ in points]
+    values = [f"VALUES\t{v}" for _, v in points]
+    return "\n".join(["METRICDATARESULTS\tm0\tBurstBalance\tComplete", *times, *values, ""])
+
+
+@form
+def get_metric_data_as_a_table(points: Points) -> str:
+    times = [f"|||  {iso(t)}  |||" for t, _ in points]
+    values = [f"|||  {v}  |||" for _, v in points]
+    head = [
+        "-" * 40, "|    GetMetricData    |", "+----+", "||   MetricDataResults   ||", "|+----+----+----+|",
+        "||  Id  |  Label  |  StatusCode  ||", "|+----+----+----+|", "||  m0  |  BurstBalance  |  Complete  ||", "|+----+|",
+    ]  # fmt: skip
+    border = "||+----+||"
+    return "\n".join([*head, "|||  Timestamps  |||", border, *times, border, "|||  Values  |||", border, *values, border, ""])  # fmt: skip
+
+
+@form
+def one_result_by_query(points: Points) -> str:
+    return json.dumps({"Label": "BurstBalance", "Timestamps": [iso(t) for t, _ in points], "Values": [v for _, v in points]})  # fmt: skip
+
+
+@form
+def pairs_by_query(points: Points) -> str:
+    return json.dumps([[iso(t), v] for t, v in points])
+
+
+@form
+def datapoints_by_query(points: Points) -> str:
+    return json.dumps([{"Timestamp": iso(t), "Minimum": v, "Unit": "Percent"} for t, v in points])
+
+
+@form
+def renamed_by_query(points: Points) -> str:
+    return json.dumps([{"t": iso(t), "v": v} for t, v in points])
+
+
+@form
+def pairs_by_query_as_text(points: Points) -> str:
+    return "".join(f"{at(t).isoformat()}\t{v}\n" for t, v in points)
+
+
+@form
+def pairs_by_query_as_yaml(points: Points) -> str:
+    pytest.importorskip("yaml")
+    return "".join(f"- - '{iso(t)}'\n  - {v}\n" for t, v in points)
+
+
+@form
+def pairs_by_query_as_a_table(points: Points) -> str:
+    rows = (f"|  {iso(t)}|  {v}  |" for t, v in points)
+    return "\n".join(
+        ["-" * 40, "|   GetMetricStatistics   |", "+----+----+", *rows, "+----+----+", ""]
+    )
+
+
+@form
+def boto3_printed(points: Points) -> str:
+    datapoints = [{"Timestamp": at(t), "Minimum": v, "Unit": "Percent"} for t, v in points]
+    text = repr({"Label": "BurstBalance", "Datapoints": datapoints})
+    return text.replace("datetime.timezone.utc", "tzutc()")
+
+
+@form
+def boto3_pretty(points: Points) -> str:
+    datapoints = [{"Timestamp": at(t).astimezone(CENTRAL), "Minimum": v} for t, v in points]
+    text = pprint.pformat({"Label": "BurstBalance", "Datapoints": datapoints})
+    return text.replace(
+        "datetime.timezone(datetime.timedelta(seconds=3600))", "tzoffset(None, 3600)"
+    )
+
+
+@form
+def powershell_json(points: Points) -> str:
+    nothing = {"Average": 0, "ExtendedStatistics": {}, "Maximum": 0, "SampleCount": 0, "Sum": 0}
+    datapoints = [
+        {**nothing, "Minimum": v, "Timestamp": f"/Date({t}000)/", "Unit": {"Value": "Percent"}}
+        for t, v in points
+    ]
+    return json.dumps({"Label": "BurstBalance", "Datapoints": datapoints})
+
+
+@form
+def powershell_csv(points: Points) -> str:
+    rows = (f'"{v}","{at(t).strftime("%d.%m.%Y %H:%M:%S")}","Percent"' for t, v in points)
+    return "\n".join(
+        ["#TYPE Amazon.CloudWatch.Model.Datapoint", '"Minimum","Timestamp","Unit"', *rows, ""]
+    )
+
+
+@form
+def powershell_table(points: Points) -> str:
+    rows = (f"{v:>7} {at(t).strftime('%Y-%m-%d %H:%M:%S')} Percent" for t, v in points)
+    return "\n".join(
+        ["", "Minimum Timestamp           Unit", "------- ---------           ----", *rows, ""]
+    )
+
+
+@form
+def metric_stream(points: Points) -> str:
+    around = {"metric_stream_name": "s", "account_id": "111122223333", "region": "us-east-1", "namespace": "AWS/EBS", "metric_name": "BurstBalance", "dimensions": {"VolumeId": VOLUME}, "unit": "Percent"}  # fmt: skip
+    lines = ({**around, "timestamp": t * 1000, "value": {"max": v, "min": v, "sum": v, "count": 1.0}} for t, v in points)  # fmt: skip
+    return "\n".join(map(json.dumps, lines))
+
+
+def console(points: Points, pattern: str, heads: Sequence[str]) -> str:
+    names = ("BurstBalance", "BurstBalance", "300", heads[3].partition("=")[2], "m1")
+    rows = [f"{head.partition('=')[0]},{name}" for head, name in zip(heads, names, strict=True)]
+    return "\n".join([*rows, *(f"{time},{value}" for time, value in shaped(points, pattern)), ""])
+
+
+@form
+def console_in_english(points: Points) -> str:
+    return console(
+        points, "%Y/%m/%d %H:%M:%S", ("Full label", "Label", "Period", "Statistic=Minimum", "Id")
+    )
+
+
+@form
+def console_in_german(points: Points) -> str:
+    heads = ("Vollständige Bezeichnung", "Bezeichnung", "Zeitraum", "Statistik=Minimum", "ID")
+    return console(points, "%d.%m.%Y %H:%M:%S", heads)
+
+
+@form
+def console_in_spanish(points: Points) -> str:
+    heads = ("Etiqueta completa", "Etiqueta", "Período", "Estadística=Mínimo", "ID")
+    return console(points, "%Y-%m-%d %H:%M:%S", heads)
+
+
+@form
+def console_in_japanese(points: Points) -> str:
+    heads = ("完全なラベル", "ラベル", "期間", "統計=最小", "ID")
+    return console(points, "%Y年%m月%d日 %H:%M:%S", heads)
+
+
+@form
+def grafana_raw(points: Points) -> str:
+    return csv_of([(f"{t}000", v) for t, v in points], '"Time","BurstBalance"')
+
+
+@form
+def grafana_formatted(points: Points) -> str:
+    rows = (f"{time},{v}%" for time, v in shaped(points, "%Y-%m-%d %H:%M:%S"))
+    return "\n".join(["sep=,", '"Time","BurstBalance"', *rows, ""])
+
+
+@form
+def grafana_in_german(points: Points) -> str:
+    rows = (
+        f'"{time}";{f"{v}".replace(".", ",")} %' for time, v in shaped(points, "%d.%m.%Y %H:%M:%S")
+    )
+    return "\n".join(['"Time";"BurstBalance"', *rows, ""])
+
+
+@form
+def grafana_series_as_rows(points: Points) -> str:
+    rows = (f"BurstBalance;{iso(t)};{v}" for t, v in points)
+    return "\n".join(["sep=;", "Series;Time;Value", *rows, ""])
+
+
+@form
+def grafana_panel(points: Points) -> str:
+    fields = [{"name": "Time", "type": "time", "values": [t * 1000 for t, _ in points]}, {"name": "BurstBalance", "type": "number", "values": [v for _, v in points]}]  # fmt: skip
+    return json.dumps({"state": "Done", "series": [{"fields": fields}]})
+
+
+@form
+def prometheus_range(points: Points) -> str:
+    result = {"metric": {"__name__": "aws_ebs_burst_balance_minimum", "volume_id": VOLUME}, "values": [[t, str(v)] for t, v in points]}  # fmt: skip
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [result]}})
+
+
+@form
+def promtool(points: Points) -> str:
+    head = f'aws_ebs_burst_balance_minimum{{volume_id="{VOLUME}"}} =>'
+    return "\n".join([head, *(f"{v} @[{t}]" for t, v in points), ""])
+
+
+@form
+def promtool_json(points: Points) -> str:
+    return json.dumps([{"metric": {"__name__": "aws_ebs_burst_balance_minimum"}, "values": [[t, str(v)] for t, v in points]}])  # fmt: skip
+
+
+@form
+def exposition(points: Points) -> str:
+    name = "aws_ebs_burst_balance_minimum"
+    rows = (f'{name}{{volume_id="{VOLUME}"}} {v} {t}000' for t, v in points)
+    return "\n".join([f"# HELP {name} of a volume", f"# TYPE {name} gauge", *rows, ""])
+
+
+@form
+def openmetrics(points: Points) -> str:
+    rows = (f'aws_ebs_burst_balance_minimum{{volume_id="{VOLUME}"}} {v} {t}' for t, v in points)
+    return "\n".join(["# TYPE aws_ebs_burst_balance_minimum gauge", *rows, "# EOF", ""])
+
+
+@form
+def victoriametrics(points: Points) -> str:
+    return json.dumps({"metric": {"__name__": "aws_ebs_burst_balance_minimum"}, "values": [v for _, v in points], "timestamps": [t * 1000 for t, _ in points]})  # fmt: skip
+
+
+@form
+def influx_csv(points: Points) -> str:
+    rows = (f"cloudwatch_aws_ebs,volume_id={VOLUME},{t}000000000,{v}" for t, v in points)
+    return "\n".join(["name,tags,time,burst_balance_minimum", *rows, ""])
+
+
+@form
+def influx_annotated(points: Points) -> str:
+    head = ["#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,dateTime:RFC3339,double,string,string", "#group,false,false,true,true,false,false,true,true", "#default,_result,,,,,,,"]  # fmt: skip
+    window = f"{iso(points[0][0])},{iso(points[-1][0])}"
+    rows = (
+        f",,0,{window},{iso(t)},{v},burst_balance_minimum,cloudwatch_aws_ebs" for t, v in points
+    )
+    return "\n".join(
+        [*head, ",result,table,_start,_stop,_time,_value,_field,_measurement", *rows, ""]
+    )
+
+
+@form
+def influx_json(points: Points) -> str:
+    series = {"name": "cloudwatch_aws_ebs", "tags": {"volume_id": VOLUME}, "columns": ["time", "burst_balance_minimum"], "values": [[iso(t), v] for t, v in points]}  # fmt: skip
+    return json.dumps({"results": [{"statement_id": 0, "series": [series]}]})
+
+
+@form
+def line_protocol(points: Points) -> str:
+    return "".join(
+        f"cloudwatch_aws_ebs,region=us-east-1,volume_id={VOLUME} burst_balance_minimum={v} {t}000000000\n"
+        for t, v in points
+    )
+
+
+@form
+def telegraf_json(points: Points) -> str:
+    return "\n".join(json.dumps({"fields": {"burst_balance_minimum": v}, "name": "cloudwatch_aws_ebs", "tags": {"volume_id": VOLUME}, "timestamp": t}) for t, v in points)  # fmt: skip
+
+
+@form
+def datadog_api(points: Points) -> str:
+    series = {"metric": "aws.ebs.burst_balance", "scope": f"volumeid:{VOLUME}", "pointlist": [[t * 1000.0, v] for t, v in points]}  # fmt: skip
+    return json.dumps({"status": "ok", "series": [series]})
+
+
+@form
+def datadog_api_2(points: Points) -> str:
+    attributes = {"series": [{"group_tags": [f"volumeid:{VOLUME}"], "query_index": 0}], "times": [t * 1000 for t, _ in points], "values": [[v for _, v in points]]}  # fmt: skip
+    return json.dumps({"data": {"type": "timeseries_response", "attributes": attributes}})
+
+
+@form
+def datadog_csv(points: Points) -> str:
+    return csv_of([(iso(t), v) for t, v in points], '"timestamp","avg:aws.ebs.burst_balance{*}"')
+
+
+@form
+def graphite(points: Points) -> str:
+    return json.dumps(
+        [{"target": "aws.ebs.BurstBalance", "datapoints": [[v, t] for t, v in points]}]
+    )
+
+
+@form
+def kibana_csv(points: Points) -> str:
+    rows = [(at(t).strftime("%b %d, %Y @ %H:%M:%S.000"), v) for t, v in points]
+    return csv_of(rows, '"@timestamp","aws.ebs.metrics.BurstBalance.avg"')
+
+
+@form
+def kibana_lens(points: Points) -> str:
+    return csv_of([(iso(t), v) for t, v in points], '"@timestamp per 5 minutes","Minimum of aws.ebs.metrics.BurstBalance.avg"')  # fmt: skip
+
+
+@form
+def metricbeat(points: Points) -> str:
+    return "\n".join(json.dumps({"@timestamp": iso(t), "aws": {"ebs": {"metrics": {"BurstBalance": {"avg": v}}}, "dimensions": {"VolumeId": VOLUME}}}) for t, v in points)  # fmt: skip
+
+
+@form
+def elasticsearch(points: Points) -> str:
+    hits = [{"_index": "m", "_source": {"@timestamp": iso(t), "aws": {"ebs": {"metrics": {"BurstBalance": {"avg": v}}}}}} for t, v in points]  # fmt: skip
+    return json.dumps({"took": 1, "hits": {"total": {"value": len(hits)}, "hits": hits}})
+
+
+@form
+def steampipe_csv(points: Points) -> str:
+    rows = (f"{VOLUME},{iso(t)},{v},{v},{v},5" for t, v in points)
+    return "\n".join(["volume_id,timestamp,minimum,maximum,average,sample_count", *rows, ""])
+
+
+@form
+def steampipe_json(points: Points) -> str:
+    return json.dumps({"rows": [{"volume_id": VOLUME, "timestamp": iso(t), "minimum": v, "average": v} for t, v in points]})  # fmt: skip
+
+
+@form
+def steampipe_table(points: Points) -> str:
+    rows = [(VOLUME, at(t).isoformat(), str(v)) for t, v in points]
+    return drawn(("volume_id", "timestamp", "minimum"), rows, "+----+----+----+")
+
+
+@form
+def psql(points: Points) -> str:
+    rows = (f" {at(t).strftime('%Y-%m-%d %H:%M:%S+00')} | {v:>8}" for t, v in points)
+    return "\n".join(["           time           | burst_balance", "----+----", *rows, f"({len(points)} rows)", ""])  # fmt: skip
+
+
+@form
+def markdown(points: Points) -> str:
+    return drawn(("Time", "BurstBalance"), [(iso(t), str(v)) for t, v in points], "| :--- | ---: |")
+
+
+@form
+def pandas_csv(points: Points) -> str:
+    rows = (f"{n},{at(t)},{v},Percent" for n, (t, v) in enumerate(points))
+    return "\n".join([",Timestamp,Minimum,Unit", *rows, ""])
+
+
+@form
+def pandas_printed(points: Points) -> str:
+    rows = (f"{n:<4}{at(t)}  {v:>7}  Percent" for n, (t, v) in enumerate(points))
+    return "\n".join(["                   Timestamp  Minimum     Unit", *rows, "", f"[{len(points)} rows x 3 columns]", ""])  # fmt: skip
+
+
+@form
+def pandas_series_printed(points: Points) -> str:
+    rows = (f"{at(t)}    {v}" for t, v in points)
+    return "\n".join([*rows, f"Name: BurstBalance, Length: {len(points)}, dtype: float64", ""])
+
+
+@form
+def pandas_indexed_printed(points: Points) -> str:
+    rows = (f"{at(t)}  {v:>12}" for t, v in points)
+    head = ["                           BurstBalance", "Timestamp                              "]
+    return "\n".join([*head, *rows, ""])
+
+
+@form
+def pandas_columns(points: Points) -> str:
+    return json.dumps({"Timestamp": {str(n): t * 1000 for n, (t, _) in enumerate(points)}, "Minimum": {str(n): v for n, (_, v) in enumerate(points)}})  # fmt: skip
+
+
+@form
+def pandas_split(points: Points) -> str:
+    return json.dumps({"columns": ["Timestamp", "BurstBalance"], "index": list(range(len(points))), "data": [[t * 1000, v] for t, v in points]})  # fmt: skip
+
+
+@form
+def pandas_lists(points: Points) -> str:
+    return json.dumps(
+        {"Timestamp": [iso(t) for t, _ in points], "BurstBalance": [v for _, v in points]}
+    )
+
+
+@form
+def excel_with_semicolons(points: Points) -> str:
+    rows = (f"{time};{f'{v}'.replace('.', ',')}" for time, v in shaped(points, "%d.%m.%Y %H:%M"))
+    return "\n".join(["Zeit;BurstBalance", *rows, ""])
+
+
+@form
+def excel_days(points: Points) -> str:
+    return csv_of([(f"{t / 86_400 + 25_569:.10f}", v) for t, v in points], "Timestamp,BurstBalance")
+
+
+@form
+def a_date_and_a_clock(points: Points) -> str:
+    rows = (f"{at(t):%Y-%m-%d},{at(t):%H:%M:%S},{v}" for t, v in points)
+    return "\n".join(["Date,Time,BurstBalance", *rows, ""])
+
+
+@form
+def a_spreadsheet_with_halves_of_the_day(points: Points) -> str:
+    rows = [(at(t).strftime("%b %d, %Y, %I:%M:%S %p"), v) for t, v in points]
+    return csv_of(rows)
+
+
+@form
+def compact_times(points: Points) -> str:
+    return csv_of([(at(t).strftime("%Y%m%d%H%M%S"), v) for t, v in points])
+
+
+@form
+def times_of_a_web_server(points: Points) -> str:
+    return csv_of([(at(t).strftime("%d/%b/%Y:%H:%M:%S +0000"), v) for t, v in points])
+
+
+@form
+def times_of_javascript(points: Points) -> str:
+    rows = [(at(t).astimezone(CENTRAL).strftime("%a %b %d %Y %H:%M:%S GMT+0100 (Central European Standard Time)"), v) for t, v in points]  # fmt: skip
+    return csv_of(rows)
+
+
+@form
+def times_of_go(points: Points) -> str:
+    return csv_of([(at(t).strftime("%Y-%m-%d %H:%M:%S +0000 UTC"), v) for t, v in points])
+
+
+@form
+def times_in_utc_by_the_heading(points: Points) -> str:
+    return csv_of(shaped(points, "%Y-%m-%d %H:%M"), "Time (UTC),BurstBalance")
+
+
+def zone_of(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        return pytest.skip("this machine has no time zones")
+
+
+START_S = 1_580_000_100  # a Sunday in January 2020, and 300 divides what is added to it
+series = st.tuples(
+    st.integers(0, 1_000_000),
+    st.lists(st.integers(0, 10_000), min_size=2, max_size=30),
+).map(
+    lambda drawn_: [
+        (START_S + 300 * (drawn_[0] + n), hundredths / 100)
+        for n, hundredths in enumerate(drawn_[1])
+    ]
+)
+
+
+def read_back(text: str, conventions: Conventions = Conventions()) -> list[tuple[float, float]]:  # noqa: B008
+    contents = read_text(text, name="file", conventions=conventions)
+    chosen = [part for part in contents.series if part.points and part.statistic != "Samplecount"]
+    lowest = [part for part in chosen if part.statistic == "Minimum"] or chosen
+    assert len(lowest) == 1, [part.label for part in contents.series]
+    return sorted(lowest[0].points)
+
+
+def test_there_are_forty_forms_and_more() -> None:
+    assert len(FORMS) >= 40
+
+
+@pytest.mark.parametrize("name", FORMS)
+@settings(max_examples=40, deadline=None)
+@given(points=series)
+def test_a_series_is_read_back_as_it_was_written(name: str, points: Points) -> None:
+    assert read_back(FORMS[name](points)) == [(float(t), v) for t, v in points]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "order"),
+    [
+        ("%d/%m/%Y %H:%M:%S", "dmy"), ("%m/%d/%Y %H:%M:%S", "mdy"), ("%d-%m-%y %H:%M", "dmy"), ("%m/%d/%y, %I:%M %p", "mdy"),
+        ("%Y/%m/%d %H:%M", "ymd"),
+    ],
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+@given(start=st.integers(0, 1_500), days=st.integers(0, 9))
+def test_the_order_of_day_and_month_is_what_the_whole_column_shows_or_it_is_said(
+    pattern: str, order: str, start: int, days: int
+) -> None:
+    first = START_S + 86_400 * start
+    points = [(first + 21_600 * n, 50.0) for n in range(4 * days + 2)]
+    text = csv_of(shaped(points, pattern))
+    contents = read_text(text, name="file")
+    read = [t for t, _ in contents.series[0].points]
+    is_said = any("nothing in the file decides it" in note for note in contents.notes)
+    assert is_said or read == [t for t, _ in points]
+    chosen = Conventions(date_order=order)  # type: ignore[arg-type]
+    assert read_back(text, chosen) == points
+
+
+@settings(max_examples=60, deadline=None)
+@given(start=st.integers(0, 24 * 12), falling=st.booleans())
+@pytest.mark.parametrize(
+    ("zone", "around"),
+    [("Europe/Berlin", "2026-10-25T00:00Z"), ("America/New_York", "2026-11-01T05:00Z"),
+     ("Australia/Lord_Howe", "2026-04-04T14:00Z"), ("Europe/Berlin", "2026-03-29T00:00Z"), ("UTC", "2026-10-25T00:00Z")],
+)  # fmt: skip
+def test_local_times_across_a_change_of_clocks_are_read_in_their_zone(
+    zone: str,
+    around: str,
+    start: int,
+    falling: bool,  # noqa: FBT001
+) -> None:
+    first = int(datetime.fromisoformat(around).timestamp()) - 12 * 3600 + 300 * start
+    points = [(first + 300 * n, float(n % 100)) for n in range(200)]
+    place = zone_of(zone)
+    rows = [
+        (datetime.fromtimestamp(t, place).strftime("%Y-%m-%d %H:%M:%S"), v)
+        for t, v in (reversed(points) if falling else points)
+    ]
+    assert read_back(csv_of(rows), Conventions(zone=place)) == points
+    local = [datetime.fromisoformat(time) for time, _ in rows]
+    steps = {b - a for a, b in pairwise(local)}
+    goes_back = len(steps) > 1 and len({a > b for a, b in pairwise(local)}) > 1
+    if goes_back and zone != "Australia/Lord_Howe":
+        with pytest.raises(ValueError, match="an hour back, as when clocks change: --timezone"):
+            read_text(csv_of(rows), name="file")
+
+
+def test_a_recording_that_begins_in_the_hour_that_comes_twice_is_next_to_what_follows() -> None:
+    place = zone_of("Europe/Berlin")
+    second = int(datetime(2026, 10, 25, 1, 30, tzinfo=UTC).timestamp())
+    points = [(second + 300 * n, float(n)) for n in range(20)]
+    rows = [(datetime.fromtimestamp(t, place).strftime("%Y-%m-%d %H:%M:%S"), v) for t, v in points]
+    assert read_back(csv_of(rows), Conventions(zone=place)) == points
+    with pytest.raises(ValueError, match="showed twice, and no row tells which time it was"):
+        read_back(csv_of(rows[:3]), Conventions(zone=place))
+    with pytest.raises(ValueError, match="no clock in Europe/Berlin showed"):
+        read_back(csv_of([("2026-03-29 02:30:00", 1.0)]), Conventions(zone=place))
+
+
+def test_values_per_second_are_summed_over_their_periods_and_a_share_of_1_is_told_by_its_plateau() -> (
+    None
+):
+    rows = [f"{START_S + 300 * n},{1 if n < 4 else 1 - n / 40},3K iops" for n in range(20)]
+    contents = read_text("\n".join(["Time,BurstBalance,VolumeReadOps", *rows]), name="file")
+    balance, reads = contents.series
+    assert (reads.is_rate, reads.points[0][1]) == (True, 3_000.0)
+    kind = find_kinds()["ebs_volume"]
+    buckets = described_by_hand(kind, {"type": "gp2", "size_gib": "100"})
+    matched = match_metrics(contents, kind, buckets, only="", name="file")
+    grid = to_grid(matched, kind, contents, period_s=None, name="file")
+    assert grid.samples[0].values == {"BurstBalance": 100.0, "VolumeReadOps": 900_000.0}
+    assert "BurstBalance is a share of 1, as it stays at 1 and never above" in matched.notes
+    falling = [(at, value) for at, value in balance.points if value < 1]
+    low = replace(contents, series=[replace(balance, points=falling)])
+    assert (
+        dict(match_metrics(low, kind, buckets, only="", name="f").points)["BurstBalance"] == falling
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "expected"),
+    [
+        ("Time,x\n{t},90\n{u},80\n", {"metric": "BurstBalance", "statistic": "Minimum"}, "Minimum"),
+        ("Time,x\n{t},90\n{u},80\n", {"metric": "", "statistic": ""}, "Average"),
+        ("Time,BurstBalance Minimum\n{t},90\n{u},80\n", {"metric": "", "statistic": "Average"}, "Minimum"),
+    ],
+)  # fmt: skip
+def test_a_metric_and_a_statistic_are_taken_from_the_person_where_the_file_is_silent(
+    text: str, stated: dict[str, str], expected: str
+) -> None:
+    kind = find_kinds()["ebs_volume"]
+    contents = read_text(text.format(t=START_S, u=START_S + 300), name="file")
+    named = name_series(contents, kind, **stated)
+    buckets = described_by_hand(kind, {"type": "gp2", "size_gib": "100"})
+    assert match_metrics(named, kind, buckets, only="", name="f").resource.statistic == expected
