@@ -2,12 +2,14 @@
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: A name is shown with so many characters.
 NAME_LENGTH = 32
+#: An elastic column of a table is not cut below this.
+LEAST_CUT_WIDTH = 10
 #: Bidirectional classes of letters from right to left, which would turn the words around them.
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
@@ -67,20 +69,41 @@ def table(
     rows: Sequence[Sequence[str]],
     *,
     paint: Callable[[str], str] = lambda cell: cell,
+    columns: int | None = None,
+    elastic: Collection[str] = (),
 ) -> str:
     """Left-aligned columns, as wide as they need to be. ``paint`` colours a cell that is filled up.
 
-    A cell is one line without control characters: some cells hold names that anybody may choose.
+    A cell is one line without control characters: some cells hold names that anybody may choose. ``columns`` is how
+    wide the table may be: the ``elastic`` columns are cut with an ellipsis for that, and if that is not enough, the
+    last columns are left out. The most important ones come first.
     """
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    if columns is not None:
+        widths = _fitting(widths, [heading in elastic for heading in headings], columns)
     lines = [
         "  ".join(
-            paint(cell.ljust(width)) for cell, width in zip(row, widths, strict=True)
+            paint(cut(cell, width).ljust(width)) for cell, width in zip(row, widths, strict=False)
         ).rstrip()
         for row in [headings, *rows]
     ]
     return "\n".join(lines)
+
+
+def _fitting(widths: Sequence[int], is_elastic: Sequence[bool], columns: int) -> list[int]:
+    """The widths of the columns that fit: the widest elastic ones give way first."""
+    widths = list(widths)
+    gaps = 2
+    while len(widths) > 1 and sum(widths) + gaps * (len(widths) - 1) > columns:
+        shrinkable = [
+            n for n, width in enumerate(widths) if is_elastic[n] and width > LEAST_CUT_WIDTH
+        ]
+        if not shrinkable:
+            widths.pop()
+            continue
+        widths[max(shrinkable, key=lambda n: widths[n])] -= 1
+    return widths
 
 
 def plain_name(name: str, length: int = NAME_LENGTH) -> str:

@@ -161,7 +161,7 @@ def instance_results(
             "credits": round(one.newest.balance, 1),
             "cpu_percent": round(one.newest.cpu_percent, 1),
             "state": scanned.get(one.resource, {}).get("state", "unknown"),
-            "assessment": scanned.get(one.resource, {}).get("assessment", "unknown"),
+            "assessment": scanned.get(one.resource, {}).get("verdict", "unknown"),
             "time_to_empty_s": scanned.get(one.resource, {}).get("time_to_empty_s"),
             "true_time_to_empty_s": one.left_s(now_s),
             "paged": any(one.resource in name for name in paged),

@@ -42,7 +42,7 @@ def build_result(
                 "type": volume.spec.volume_type,
                 "size_gib": volume.spec.size_gib,
                 "state": scanned.get(volume.id, {}).get("state", "unknown"),
-                "assessment": scanned.get(volume.id, {}).get("assessment", "unknown"),
+                "assessment": scanned.get(volume.id, {}).get("verdict", "unknown"),
                 "exhausted_at": volume.emptied[0] if volume.emptied else None,
                 "lowest_balance_ratio": _lowest(volume, live_at),
                 "last_balance_ratio": volume.ratios[-1][1],

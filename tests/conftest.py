@@ -1,4 +1,5 @@
 import gc
+import json
 import os
 import shutil
 import threading
@@ -17,8 +18,11 @@ from hypothesis import HealthCheck, settings
 from burstwatch.aws.client import pace, session
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.doctor import checks
+from burstwatch.cli import documents
+from burstwatch.cli.output import to_json
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import Unit
+from tests.documents import check_document
 from tests.fake.aws import ACCOUNT, FakeAws
 from tests.fake.server import STALLS_S, FakeServer
 
@@ -64,6 +68,21 @@ class Cloud:
             yield
         finally:
             answered.set()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _documents_are_as_declared() -> Iterator[None]:
+    """Every document of ``--json`` that any test makes is checked against docs/json.md's declarations."""
+    with pytest.MonkeyPatch.context() as patch:
+        write = to_json
+
+        def checked(document: object) -> str:
+            text = write(document)
+            check_document(json.loads(text))
+            return text
+
+        patch.setattr(documents, "to_json", checked)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

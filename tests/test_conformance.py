@@ -353,13 +353,13 @@ def test_what_export_saves_is_replayed_explained_and_the_same_from_the_account(
     told = burstwatch("export", victim.id, "--days", "1", "--kind", kind.name, "-o", str(saved))
     assert f" in {saved}" in told
     moments = [json.loads(line) for line in burstwatch("replay", str(saved), "--json").splitlines()]
-    assert moments[-1]["balance_ratio"] < 0.1
-    assert {"critical", "exhausted", "warning"} & {one["assessment"] for one in moments}
+    assert moments[-1]["balance"] < 0.1
+    assert {"critical", "exhausted", "warning"} & {one["verdict"] for one in moments}
     of_file = burstwatch("explain", str(saved), "--json")
     of_account = burstwatch("explain", victim.id, "--kind", kind.name, "--json")
     saved_story, story = json.loads(of_file), json.loads(of_account)
     assert saved_story["pages"] == story["pages"]
-    assert saved_story["emptied_at_s"] == story["emptied_at_s"]
+    assert saved_story["run_out"] == story["run_out"]
 
 
 class Recording(dict[str, Any]):
@@ -446,7 +446,7 @@ def test_the_first_line_of_whatif_says_what_its_numbers_say(
         for form in ((), ("--json",))
     )
     answer = json.loads(numbers)
-    worst_s = answer["worst_time_to_empty_s"]
+    worst_s = answer["worst_s"]
     if answer["state"] == "infinite":
         begins = "is empty now" if worst_s == 0 else "does not run out at this load"
     else:

@@ -14,7 +14,7 @@ from burstwatch.config import SETTINGS
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
-from tools import emulator_tables, fleet_tables, measured, security_tables
+from tools import emulator_tables, fleet_tables, json_tables, measured, security_tables
 from tools.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ FLEETS = ROOT / "docs" / "fleets.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SECURITY = ROOT / "docs" / "security.md"
+JSON = ROOT / "docs" / "json.md"
 RECORDINGS = ROOT / "docs" / "recordings.md"
 RESULTS = ROOT / "benchmarks" / "results"
 RECORDED = ROOT / "tests" / "recordings"
@@ -308,6 +309,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "published": measured.published_table,
         "measure-flags": measured.flags_table,
     },
+    JSON: {"documents": json_tables.documents_table, "fields": json_tables.fields_table},
     ALERTING: {"alarm": alarm_text, "email": email_text},
     FLEETS: {
         "month": fleet_tables.month_table,

@@ -42,6 +42,7 @@ NAVIGATION = [
     {"Dashboards": ["monitoring.md"]},
     {"Hosts": ["exporter.md", "measuring.md"]},
     {"Recordings": ["recordings.md", "backtest.md"]},
+    {"JSON": "json.md"},
     {"Security": ["security.md"]},
     {"Words": ["glossary.md"]},
     {

@@ -104,7 +104,7 @@ class Advice:
         fix, now = self.fix, self.usd_month
         more = None if fix is None else fix.usd_month
         return {
-            "resource_id": self.resource_id,
+            "id": self.resource_id,
             "name": self.name,
             "kind": self.kind,
             "unit": self.unit,
@@ -115,19 +115,19 @@ class Advice:
             "mean": self.mean,
             "rate_unit": self.rate_unit,
             "is_censored": self.is_censored,
-            "dry_count": self.dry_count,
-            "dry_s": self.dry_s,
-            "lowest_ratio": self.lowest_ratio,
-            "empty_in_s": self.empty_in_s,
+            "run_out_count": self.dry_count,
+            "run_out_s": self.dry_s,
+            "balance_lowest": self.lowest_ratio,
+            "time_to_empty_s": self.empty_in_s,
             "exceeded": dict(self.exceeded),
             "usd_month": now,
             "usd_month_afterwards": None if now is None or more is None else now + more,
-            "fix": None if fix is None else fix.record(),
+            "best_fix": None if fix is None else fix.record(),
             "alternatives": [alternative.record() for alternative in self.alternatives],
             "cloudformation": cloudformation_lines(fix.commands) if fix else (),
             "terraform": terraform_lines(fix.commands) if fix else (),
-            "dry_count_afterwards": self.outcome.dry_count if self.outcome else None,
-            "lowest_ratio_afterwards": self.outcome.lowest_ratio if self.outcome else None,
+            "run_out_count_afterwards": self.outcome.dry_count if self.outcome else None,
+            "balance_lowest_afterwards": self.outcome.lowest_ratio if self.outcome else None,
         }
 
 

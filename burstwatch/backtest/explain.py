@@ -57,6 +57,14 @@ class Story:
         ]
 
     @property
+    def times_empty(self) -> list[dict[str, float | None]]:
+        """When the bucket was empty, each with when it was no longer, as ``--json`` has it."""
+        return [
+            {"empty_at": since_s, "refilled_at": _refilled_at(self, since_s)}
+            for since_s in self.emptied
+        ]
+
+    @property
     def turns(self) -> list[Moment]:
         """The moments at which the verdict changed, the first among them."""
         turned = [b for a, b in pairwise(self.moments) if a.assessment != b.assessment]

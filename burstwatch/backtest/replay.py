@@ -7,6 +7,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
@@ -29,7 +30,7 @@ from burstwatch.recordings.samples import Points, Sample, to_points
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """One line of `burstwatch replay --json`. None is "never" or "not known"."""
+    """One moment of a replay. None is "never" or "not known"."""
 
     t_s: float
     data_age_s: float | None
@@ -41,6 +42,21 @@ class Moment:
     state: State
     assessment: Verdict
     reason: str
+
+    def record(self) -> dict[str, Any]:
+        """The moment with the names that ``--json`` has."""
+        return {
+            "at": self.t_s,
+            "data_age_s": self.data_age_s,
+            "balance": self.balance_ratio,
+            "time_to_empty_s": self.time_to_empty_s,
+            "low_s": self.low_s,
+            "high_s": self.high_s,
+            "worst_s": self.worst_s,
+            "state": self.state,
+            "verdict": self.assessment,
+            "reason": self.reason,
+        }
 
 
 def volume(volume_type: str, size_gib: float) -> Resource:

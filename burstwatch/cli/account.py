@@ -16,6 +16,10 @@ if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
 
 
+#: Where the list of regions is asked for if no region is known.
+ANY_REGION = "us-east-1"
+
+
 def add_account_arguments(parser: ArgumentParser) -> None:
     """``--profile`` and ``--region``."""
     parser.add_argument("--profile", help="a profile of the AWS configuration")

@@ -26,14 +26,14 @@ AUTOMATION = (
 
 def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -> str:
     """A table of what to change, the worst first, then the commands and the totals."""
-    changes = [record for record in records if record["fix"]]
+    changes = [record for record in records if record["best_fix"]]
     parts = []
     if changes:
         parts.append(table(HEADINGS, [_cells(record) for record in changes], paint=paint))
-    commands = [record for record in changes if record["fix"]["command"]]
+    commands = [record for record in changes if record["best_fix"]["command"]]
     if commands:
         lines = [
-            f"# {printable(_who(record))}: {record['fix']['effect']}\n{record['fix']['command']}"
+            f"# {printable(_who(record))}: {record['best_fix']['effect']}\n{record['best_fix']['command']}"
             for record in commands
         ]
         parts.append("\n".join(lines))
@@ -43,7 +43,7 @@ def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -
 
 def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
     """Write the report for a ticket or a pull request."""
-    changes = [record for record in records if record["fix"]]
+    changes = [record for record in records if record["best_fix"]]
     lines = [f"# Burst credits of {place}", "", totals(records), ""]
     if changes:
         lines += ["| " + " | ".join(HEADINGS) + " |", "| " + "--- | " * len(HEADINGS)]
@@ -59,7 +59,7 @@ def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
 
 def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
     """A page of HTML, with pictures of the highest rates of each hour."""
-    changes = [record for record in records if record["fix"]]
+    changes = [record for record in records if record["best_fix"]]
     body = [f"<p>{escape(totals(records))}</p>"]
     if changes:
         heads = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
@@ -80,7 +80,7 @@ def totals(records: Sequence[AdviceRecord]) -> str:
     """Say how many need a change, what the changes save and cost, and of how many nothing can be said."""
     dry = [record for record in records if record["finding"] == "runs dry"]
     short = sum(record["finding"] == "too short" for record in records)
-    prices = [record["fix"]["usd_month"] for record in records if record["fix"]]
+    prices = [record["best_fix"]["usd_month"] for record in records if record["best_fix"]]
     saved = -sum(usd for usd in prices if usd is not None and usd < 0)
     cost = sum(usd for usd in prices if usd is not None and usd > 0)
     unknown = sum(usd is None for usd in prices)
@@ -96,7 +96,9 @@ def totals(records: Sequence[AdviceRecord]) -> str:
             f". The history of {short} is shorter than a week, so nothing is advised to save there"
         )
     has_gp2 = any(
-        "change to gp3 with" in record["fix"]["action"] for record in records if record["fix"]
+        "change to gp3 with" in record["best_fix"]["action"]
+        for record in records
+        if record["best_fix"]
     )
     return f"{text}. {AUTOMATION}" if has_gp2 else f"{text}."
 
@@ -107,14 +109,18 @@ def _times(count: int) -> str:
 
 def _who(record: AdviceRecord) -> str:
     name = plain_name(record["name"])
-    return f"{name} ({record['resource_id']})" if name else record["resource_id"]
+    return f"{name} ({record['id']})" if name else record["id"]
 
 
 def _cells(record: AdviceRecord) -> tuple[str, ...]:
     """One row of the table."""
-    fix = record["fix"]
+    fix = record["best_fix"]
     at_least = "at least " if record["is_censored"] else ""
-    dry = f"{_times(record['dry_count'])}, {span(record['dry_s'])}" if record["dry_count"] else "no"
+    dry = (
+        f"{_times(record['run_out_count'])}, {span(record['run_out_s'])}"
+        if record["run_out_count"]
+        else "no"
+    )
     usd = "" if fix["usd_month"] is None else f"{fix['usd_month']:+,.2f}"
     return (
         _who(record),
@@ -129,23 +135,25 @@ def _cells(record: AdviceRecord) -> tuple[str, ...]:
 
 def _sentence(record: AdviceRecord) -> str:
     """Say what it did, what it should become, and what that costs and risks."""
-    fix, days = record["fix"], record["history_s"] / DAY_S
+    fix, days = record["best_fix"], record["history_s"] / DAY_S
     text = (
         f"In {days:.1f} days it needed {'at least ' if record['is_censored'] else ''}{number(record['needed'])} "
         f"{record['rate_unit']} (mean {number(record['mean'])})"
     )
     text += ", because a limit held it back," if record["is_censored"] else ""
-    if record["dry_count"]:
-        text += f" and ran dry {_times(record['dry_count'])}, {span(record['dry_s'])} in all"
+    if record["run_out_count"]:
+        text += (
+            f" and ran dry {_times(record['run_out_count'])}, {span(record['run_out_s'])} in all"
+        )
     for limit, share in record["exceeded"].items():
         text += f"; AWS says that it exceeded {limit} in {share:.0%} of the time" if share else ""
     action = fix["action"]
     text += f". {action[:1].upper()}{action[1:]}: {fix['effect']} ({fix['takes']})."
-    if record["dry_count_afterwards"] is not None:
-        dry = record["dry_count_afterwards"]
+    if record["run_out_count_afterwards"] is not None:
+        dry = record["run_out_count_afterwards"]
         runs = f"runs dry {_times(dry)}" if dry else "never runs dry"
         text += f" In a replay with that setting, the same load {runs}"
-        lowest = record["lowest_ratio_afterwards"]
+        lowest = record["balance_lowest_afterwards"]
         text += f", never under {lowest:.0%}." if lowest is not None else "."
     usd, usd_afterwards = record["usd_month"], record["usd_month_afterwards"]
     if usd is not None and usd_afterwards is not None:
@@ -153,8 +161,8 @@ def _sentence(record: AdviceRecord) -> str:
         text += f" The price of what changes is {usd_afterwards:,.2f} USD a month, {before}."
     if record["alternatives"]:
         text += f" Or: {'; or: '.join(map(_alternative, record['alternatives']))}."
-    if record["empty_in_s"] is not None:
-        text += f" Its lowest levels fall, and reach zero in {span(record['empty_in_s'])}."
+    if record["time_to_empty_s"] is not None:
+        text += f" Its lowest levels fall, and reach zero in {span(record['time_to_empty_s'])}."
     return text
 
 
@@ -168,7 +176,7 @@ def _alternative(fix: AdviceRecord) -> str:
 def _code(record: AdviceRecord) -> list[tuple[str, str]]:
     """The command, and the lines of both template languages, each with its language."""
     texts = [
-        ("console", record["fix"]["command"]),
+        ("console", record["best_fix"]["command"]),
         ("yaml", "\n".join(record["cloudformation"])),
         ("hcl", "\n".join(record["terraform"])),
     ]

@@ -13,7 +13,7 @@ from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.brief import make_brief
-from burstwatch.polling.ranking import Assessed, urgency
+from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 
 #: How many levels a sparkline has, and how long a bar is.
 SPARK_WIDTH, BAR_WIDTH = 12, 10
@@ -23,7 +23,7 @@ NOT_KNOWN = "-"
 
 @dataclass(frozen=True, kw_only=True)
 class ShownResource:
-    """One resource as a line of the table, in text."""
+    """One resource as a line of the table, in text. ``key`` tells it apart from those of other regions."""
 
     key: str
     name: str
@@ -71,8 +71,12 @@ class Board:
 
     def lines(self, now: float, query: str = "") -> list[ShownResource]:
         """The lines that match, the worst first."""
-        entries = sorted(self.assessed.values(), key=urgency)
-        return [self._line(entry, now) for entry in entries if is_wanted(entry[0], query)]
+        entries = sorted(self.assessed.items(), key=lambda entry: urgency(entry[1]))
+        return [
+            self._line(key, assessed, now)
+            for key, assessed in entries
+            if is_wanted(assessed[0], query)
+        ]
 
     def summary(self, now: float) -> str:
         """Counts, the age of the look, and what the session has cost."""
@@ -81,7 +85,8 @@ class Board:
         counts: dict[Verdict, int] = defaultdict(int)
         for _, assessment in self.assessed.values():
             counts[assessment.verdict] += 1
-        said = ", ".join(f"{count} {word_of(verdict)}" for verdict, count in sorted(counts.items()))
+        worst_first = sorted(counts.items(), key=lambda pair: WORST_FIRST.index(pair[0]))
+        said = ", ".join(f"{count} {word_of(verdict)}" for verdict, count in worst_first)
         cost = usd_of("metric_request", self.requested)
         clock = clock_time(self.looked_at, now=now)
         return (
@@ -108,20 +113,18 @@ class Board:
         ]
         return "\n\n".join(part for part in parts if part)
 
-    def _line(self, entry: Assessed, now: float) -> ShownResource:
+    def _line(self, key: str, assessed: Assessed, now: float) -> ShownResource:
         """One resource as a line of the table: its level as a bar, its times as they are left at ``now``."""
-        resource, assessment = entry
+        resource, assessment = assessed
         projection = assessment.projection
         level = projection.level
         return ShownResource(
-            key=resource.id,
+            key=key,
             name=printable(resource.name) or resource.id,
             type=resource.facts.get("type", resource.kind),
             verdict=assessment.verdict,
             balance=NOT_KNOWN if level is None or not resource.has_share else bar(level.likely),
-            spark="".join(map(spark, self.levels.get(resource.id, ())))
-            if resource.has_share
-            else "",
+            spark="".join(map(spark, self.levels.get(key, ()))) if resource.has_share else "",
             time_left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.output import to_json
+from burstwatch.cli.documents import as_document
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.forecast.policy import SEVERITY
@@ -77,33 +77,39 @@ def _deployment(config: Config) -> str:
     )
 
 
-def cost_json(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
-    """One object a type, then one for each line of the deployment's own bill."""
-    fixed = [
-        to_json(
-            {
-                "line": line.name,
-                "quantity": line.quantity,
-                "usd_per_month": line.usd,
-                "usd_per_month_after_free_tier": line.paid_usd,
-            }
-        )
-        for line in deployment_lines(config)
-    ]
+def cost_json(looks: "Sequence[UnitSnapshot]", config: Config, *, at: float, account: str) -> str:
+    """One document a type, then one for each line of the deployment's own bill."""
     types = [
-        to_json(
+        as_document(
+            "cost",
             {
                 "type": name,
-                "resources": len(ids),
-                "metrics_per_month": sum(cost.now for cost in costs),
-                "usd_per_month": usd_of("metric_request", sum(cost.now for cost in costs)),
-                "usd_per_month_if_full": usd_of("metric_request", sum(cost.full for cost in costs)),
-                "out_of_reach": sum(cost.out_of_reach for cost in costs),
-            }
+                "resource_count": len(ids),
+                "metrics_month": sum(cost.now for cost in costs),
+                "usd_month": usd_of("metric_request", sum(cost.now for cost in costs)),
+                "usd_month_if_full": usd_of("metric_request", sum(cost.full for cost in costs)),
+                "out_of_reach_count": sum(cost.out_of_reach for cost in costs),
+            },
+            at=at,
+            account=account,
         )
         for name, (ids, costs) in sorted(_by_type(looks, config).items())
     ]
-    return "\n".join([*types, *fixed])
+    lines = [
+        as_document(
+            "cost_line",
+            {
+                "cost_line": line.name,
+                "quantity": line.quantity,
+                "usd_month": line.usd,
+                "usd_month_after_free_tier": line.paid_usd,
+            },
+            at=at,
+            account=account,
+        )
+        for line in deployment_lines(config)
+    ]
+    return "\n".join([*types, *lines])
 
 
 def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, CostGroup]:

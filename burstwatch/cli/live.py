@@ -15,9 +15,21 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 
 from burstwatch.cli.board import Board, ShownResource, word_of
+from burstwatch.formatting import cut
 from burstwatch.history.observations import Verdict
 
-HEADINGS = ("resource", "type", "verdict", "balance", "since start", "empty in", "worst case")
+#: The columns in the order in which they are shown, each with the width of the terminal from which it is.
+COLUMNS = {
+    "runs out in": 0,
+    "worst case": 60,
+    "verdict": 0,
+    "balance": 72,
+    "resource": 0,
+    "type": 100,
+    "since start": 116,
+}
+#: The columns beside the name take so much at the least, with their padding.
+BESIDE_NAME, LEAST_NAME, LONGEST_NAME = 57, 12, 40
 STYLES: dict[Verdict, str] = {
     "ok": "green",
     "watch": "blue",
@@ -71,16 +83,16 @@ class Top(App[None]):
         """A line of figures, what failed, the table, the filter, the keys."""
         yield Static("", id="summary")
         yield Static("", id="problems")
-        yield DataTable(cursor_type="row", zebra_stripes=True)
+        # The row under the cursor keeps the colour of its verdict: the worst one is there at first.
+        yield DataTable(
+            cursor_type="row", zebra_stripes=True, cursor_foreground_priority="renderable"
+        )
         yield Input(placeholder="words of a name, id, kind, region, type or tag")
         yield Footer()
 
     def on_mount(self) -> None:
         """Set the table up, poll for the first time, and start the timers for polling and drawing."""
-        table = self.query_one(DataTable)
-        for heading in HEADINGS:
-            table.add_column(heading, key=heading)
-        table.focus()
+        self.query_one(DataTable).focus()
         self.action_poll()
         self.set_interval(self._every_s, self.action_poll)
         self.set_interval(REDRAW_EVERY_S, self.redraw)
@@ -117,9 +129,16 @@ class Top(App[None]):
         problems = "\n".join([*failures, *self.board.problems][:3])
         self.query_one("#problems", Static).update(Text(problems))
         chosen = self._chosen()
+        width = self.size.width
+        headings = columns_at(width)
+        if [column.value for column in table.columns] != headings:
+            table.clear(columns=True)
+            for heading in headings:
+                table.add_column(heading, key=heading)
         table.clear()
         for line in lines:
-            table.add_row(*table_cells(line), key=line.key)
+            cells = table_cells(line, name_width=max(LEAST_NAME, width - BESIDE_NAME))
+            table.add_row(*(cells[heading] for heading in headings), key=line.key)
         keys = [line.key for line in lines]
         if chosen in keys:
             table.move_cursor(row=keys.index(chosen))
@@ -161,15 +180,20 @@ class Top(App[None]):
         return key or ""
 
 
-def table_cells(line: ShownResource) -> tuple[Text, ...]:
-    """A line in colours; the verdict is a word as well."""
+def columns_at(width: int) -> list[str]:
+    """The headings of the columns that a terminal of this width shows."""
+    return [heading for heading, from_width in COLUMNS.items() if width >= from_width]
+
+
+def table_cells(line: ShownResource, *, name_width: int = LONGEST_NAME) -> dict[str, Text]:
+    """A line in colours by heading; the verdict is a word as well."""
     style = STYLES[line.verdict]
-    return (
-        Text(line.name[:24]),
-        Text(line.type[:18]),
-        Text(word_of(line.verdict), style=style),
-        Text(line.balance, style=style),
-        Text(line.spark),
-        Text(line.time_left, justify="right"),
-        Text(line.worst, justify="right"),
-    )
+    return {
+        "runs out in": Text(line.time_left, justify="right", style=style),
+        "worst case": Text(line.worst, justify="right"),
+        "verdict": Text(word_of(line.verdict), style=style),
+        "balance": Text(line.balance, style=style),
+        "resource": Text(cut(line.name, min(name_width, LONGEST_NAME))),
+        "type": Text(cut(line.type, 18)),
+        "since start": Text(line.spark),
+    }

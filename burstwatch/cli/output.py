@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -39,6 +40,19 @@ def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
         return f"\033[{code}m{cell}\033[0m" if code else cell
 
     return paint
+
+
+def terminal_columns(stdout: TextIO, env: Mapping[str, str]) -> int | None:
+    """How many columns a terminal shows, or None on a pipe, where nothing is cut."""
+    if not stdout.isatty():
+        return None
+    stated = env.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated):
+        return int(stated)
+    try:
+        return os.get_terminal_size(stdout.fileno()).columns
+    except (OSError, ValueError):
+        return None
 
 
 def check_target(target: str, *, inputs: Iterable[str]) -> None:

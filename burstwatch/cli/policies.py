@@ -21,8 +21,6 @@ ALARM_READS = (
     "cloudwatch:ListAlarmMuteRules",
     "cloudwatch:GetAlarmMuteRule",
 )
-#: Commands that look at resources, and those of them that can look in every region.
-_LOOK, _IN_REGIONS = ("top", "explain", "export", "backtest"), ("scan", "advise")
 #: How much of a stack's name CloudFormation keeps at the least in a name of at most 64 characters (functions, rules),
 #: and of at most 80 (queues). AWS states no rule; names that were seen keep one character more.
 _KEPT_OF_64, _KEPT_OF_80 = 24, 32
@@ -109,10 +107,16 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         actions=("logs:FilterLogEvents",),
         resources=("logs:*:*:log-group:{stack}-BurstWatchSweep*",),
     )
+    settings = Statement(
+        sid="ReadTheSettings",
+        actions=("lambda:GetFunctionConfiguration",),
+        resources=("lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",),
+    )
     listed = Statement(sid="Look", actions=sorted(set(read_actions(kinds)) - set(METRIC_READS)))
     return {
-        **dict.fromkeys(_LOOK, (reads,)),
-        **dict.fromkeys(_IN_REGIONS, (in_regions,)),
+        **dict.fromkeys(("export", "backtest"), (reads,)),
+        "explain": (reads, stack, settings),
+        **dict.fromkeys(("scan", "top", "advise"), (in_regions, stack, settings)),
         "audit-alarms": (in_regions, alarms),
         "delete-alarms": (alarms, metrics, _delete_alarms()),
         "digest": (stack, metrics, log),

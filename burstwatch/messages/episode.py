@@ -67,7 +67,7 @@ class Episode:
         return self.unit, self.resource_id, self.opened_s
 
     def record(self) -> dict[str, Any]:
-        """The episode as one object for the log and for ``--json``."""
+        """The episode as one object for the log."""
         return {**asdict(self), "lasted_s": self.lasted_s, "lead_s": self.lead_s}
 
 

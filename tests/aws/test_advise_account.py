@@ -76,7 +76,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     )
     assert code == 0
     record = json.loads(out)
-    assert (record["resource_id"], record["finding"], record["dry_count"]) == (dry, "runs dry", 1)
+    assert (record["id"], record["finding"], record["run_out_count"]) == (dry, "runs dry", 1)
     assert (record["usd_month"], record["usd_month_afterwards"]) == (10.0, 8.12)
     assert record["cloudformation"] == [
         "Type: AWS::EC2::Volume", "Properties:", "  VolumeType: gp3", "  Iops: 3000", "  Throughput: 128",
@@ -86,7 +86,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     ]  # fmt: skip
     html = page.read_text()
     assert html.count("<svg") == 1
-    assert record["fix"]["command"] in html
+    assert record["best_fix"]["command"] in html
     code, out, _ = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--markdown")
     assert code == 0
     assert f"## orders\\|db ({dry})" in out
@@ -122,7 +122,7 @@ def test_after_a_stop_only_what_is_missing_is_asked_for(
     code, out, err = burstwatch(cloud, *args)
     assert code == 0
     assert "7 metrics of 1 resources" in err
-    assert {json.loads(line)["resource_id"] for line in out.splitlines()} == set(ids)
+    assert {json.loads(line)["id"] for line in out.splitlines()} == set(ids)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> N
         fix = {"action": "change to gp3 storage", "effect": "uses no credits", "takes": "takes minutes to hours",
                "usd_month": None, "command": ""}  # fmt: skip
         return {
-            "resource_id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs dry",
-            "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "dry_count": 1, "dry_s": 60.0,
-            "history_s": 172_800.0, "exceeded": {}, "fix": fix, "dry_count_afterwards": 0, "lowest_ratio_afterwards": None,
-            "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "empty_in_s": None, "cloudformation": [],
+            "id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs dry",
+            "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
+            "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
+            "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],
             "terraform": [], "baseline": None, "rate_afterwards": None, "hourly": rates,
         }  # fmt: skip
 
@@ -165,7 +165,7 @@ def test_one_resource_is_advised_by_its_id_or_its_name(cloud: Cloud) -> None:
     for id_or_name in (dry, "orders-db"):
         code, out, err = burstwatch(cloud, "advise", id_or_name, "--json")
         assert (code, err) == (0, "")
-        assert json.loads(out)["resource_id"] == dry
+        assert json.loads(out)["id"] == dry
 
 
 def test_where_the_load_is_enough_gp3_is_given_no_more_than_it_needs(cloud: Cloud) -> None:
@@ -173,7 +173,7 @@ def test_where_the_load_is_enough_gp3_is_given_no_more_than_it_needs(cloud: Clou
     for more, mib_s in (((), 250), (("--load-is-enough",), 125)):
         code, out, _ = burstwatch(cloud, "advise", volume_id, "--json", *more)
         assert code == 0
-        fix = json.loads(out)["fix"]
+        fix = json.loads(out)["best_fix"]
         assert fix["command"].endswith(f"--iops 3000 --throughput {mib_s}")
         assert ("instead of" in fix["effect"]) == bool(more)
 

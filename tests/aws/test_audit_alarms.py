@@ -66,7 +66,7 @@ def test_an_alarm_is_judged_by_what_a_full_burst_leaves_when_it_fires(
     alarm(cloud, "db-burst", volume(cloud), **more)
     record = audited(cloud)["db-burst"]
     assert record["result"] == result
-    assert why in record["why"]
+    assert why in record["reason"]
 
 
 def test_alarms_that_can_never_fire_are_named_with_the_reason(cloud: Cloud) -> None:
@@ -75,15 +75,15 @@ def test_alarms_that_can_never_fire_are_named_with_the_reason(cloud: Cloud) -> N
     alarm(cloud, "of-one-that-is-gone", "vol-00000000000000bad")
     records = audited(cloud)
     assert {record["result"] for record in records.values()} == {"cannot fire"}
-    assert records["of-gp3"]["why"] == "gp3 has no burst credits"
-    assert "at or above its burst" in records["of-a-large-one"]["why"]
-    assert records["of-one-that-is-gone"]["why"] == "what it watches is gone, or has no credits"
+    assert records["of-gp3"]["reason"] == "gp3 has no burst credits"
+    assert "at or above its burst" in records["of-a-large-one"]["reason"]
+    assert records["of-one-that-is-gone"]["reason"] == "what it watches is gone, or has no credits"
 
 
 def test_a_level_that_was_never_near_the_alarm_in_weeks_is_said(cloud: Cloud) -> None:
     alarm(cloud, "calm", volume(cloud, level=99.0), Threshold=90.0)
     record = audited(cloud)["calm"]
-    assert (record["result"], record["why"]) == ("never near", "never under 99% in 14 days")
+    assert (record["result"], record["reason"]) == ("never near", "never under 99% in 14 days")
 
 
 def test_where_burstwatch_is_at_work_an_alarm_that_fires_in_time_is_doubled(cloud: Cloud) -> None:

@@ -5,8 +5,11 @@ import json
 import pytest
 
 from burstwatch.aws.look.recording import record
+from burstwatch.cli.commands.scan import ELASTIC, HEADINGS
+from burstwatch.formatting import table
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from tests.aws.commands import burstwatch
+from tests.aws.doctored import FUNCTION, deploy
 from tests.aws.invoking import put_alarm
 from tests.aws.standby import watch_heartbeat
 from tests.aws.sweeping import Disk, run_sweep
@@ -23,9 +26,12 @@ def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     assert (code, err) == (0, "")
     place, _, first, *_ = lines = out.splitlines()
     assert place == "123456789012 us-east-1, 14:19Z"
-    assert first.startswith(hot.id)
+    assert hot.id in first
+    assert first.startswith("8 min ")
     assert "critical" in first
-    assert lines[-1] == "4 resources, 0 unknown; 16 metrics requested"
+    assert lines[-1] == (
+        "4 resources, 0 unknown, 2 without burst credits (--all shows them); 16 metrics requested"
+    )
 
 
 def test_a_name_cannot_forge_a_line_or_move_the_cursor(cloud: Cloud) -> None:
@@ -81,14 +87,14 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
     ]
     types = {one["type"]: one for one in found if "type" in one}
     assert types.keys() == {"gp2 100 GiB", "gp3 100 GiB", "m5.large"}
-    assert types["gp3 100 GiB"]["usd_per_month"] == 0
-    lines = {one["line"]: one["usd_per_month"] for one in found if "line" in one}
+    assert types["gp3 100 GiB"]["usd_month"] == 0
+    lines = {one["cost_line"]: one["usd_month"] for one in found if "cost_line" in one}
     assert lines.keys() >= {"alarms", "fleet metrics", "keys", "sweeps", "calls"}
     assert f"the deployment itself: {sum(lines.values()):.2f} USD a month (alarms 1.70, " in out
     paid = {
-        one["line"]: round(one["usd_per_month_after_free_tier"], 2)
+        one["cost_line"]: round(one["usd_month_after_free_tier"], 2)
         for one in found
-        if "line" in one
+        if "cost_line" in one
     }
     assert (paid["alarms"], paid["fleet metrics"], paid["calls"]) == (0.7, 1.5, 0)
     assert f"{sum(paid.values()):.2f} after AWS's free tier" in out
@@ -124,8 +130,9 @@ def test_scan_of_all_regions_goes_on_after_one_that_fails(cloud: Cloud) -> None:
     assert "3 resources" in out
     place, headings, *_ = out.splitlines()
     assert place == "123456789012 in 3 regions, 14:14Z"
-    assert headings.split()[:2] == ["region", "resource"]
-    assert {line.split()[0] for line in out.splitlines()[2:-1]} == {"eu-west-1", "us-east-1"}
+    assert headings.endswith("region")
+    _, out, _ = burstwatch(cloud, "scan", "--all-regions", "--all")
+    assert {line.split()[-1] for line in out.splitlines()[2:-1]} == {"eu-west-1", "us-east-1"}
     assert err.startswith("burstwatch: ap-east-1: ")
 
 
@@ -134,7 +141,7 @@ def test_scan_says_why_something_is_in_danger_that_its_load_would_not_empty(clou
     for minute in range(8):
         disk.minute(iops=3_000 if minute < 4 else 0)
     _, out, _ = burstwatch(cloud, "scan")
-    row = next(line for line in out.splitlines() if line.startswith(disk.id))
+    row = next(line for line in out.splitlines() if disk.id in line)
     assert "critical" in row
     assert "never" in row
     (why,) = [line for line in out.splitlines() if line.startswith(f"{disk.id}: ")]
@@ -286,3 +293,126 @@ def test_what_is_older_than_the_minutes_that_are_kept_is_read_by_five(
         )
     found = record(cloud.clients, [EBS_VOLUME], volume, now=NOW, back_s=float(days) * 86_400.0)
     assert found.period_s == period_s
+
+
+def two_disks(cloud: Cloud) -> tuple[Disk, Disk]:
+    """One that runs out soon, and one that is full; and a volume without credits."""
+    calm, hot = Disk(cloud, percent=100), Disk(cloud, percent=40)
+    for _ in range(5):
+        hot.minute(iops=3_000)
+        cloud.clock.now -= 60
+        calm.minute(iops=100)
+    cloud.aws.add_volume("gp3", 100)
+    return calm, hot
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        ("exhausted", 0), ("critical", 3), ("warning", 3), ("watch", 3), ("unknown", 0), ("unknown,critical", 3),
+        ("Critical, not-watched", 3),
+    ],
+)  # fmt: skip
+def test_fail_on_has_an_exit_code_of_its_own_for_a_verdict_or_a_worse_one(
+    cloud: Cloud, verdicts: str, code: int
+) -> None:
+    two_disks(cloud)
+    assert burstwatch(cloud, "scan", "--fail-on", verdicts)[0] == code
+    assert burstwatch(cloud, "scan", "--json", "--fail-on", verdicts)[0] == code
+
+
+def test_fail_on_looks_at_the_resources_that_are_chosen_and_at_those_beyond_the_limit(
+    cloud: Cloud,
+) -> None:
+    calm, hot = two_disks(cloud)
+    assert burstwatch(cloud, "scan", calm.id, "--fail-on", "critical")[0] == 0
+    assert burstwatch(cloud, "scan", hot.id, "--fail-on", "critical")[0] == 3
+    cloud.aws.denied = {"DescribeInstances"}
+    assert burstwatch(cloud, "scan", "--fail-on", "critical")[0] == 3  # and not 1: it was seen
+    assert burstwatch(cloud, "scan", "--fail-on", "exhausted")[0] == 1
+
+
+def test_rows_without_credits_are_counted_and_shown_on_demand(cloud: Cloud) -> None:
+    calm, hot = two_disks(cloud)
+    _, out, _ = burstwatch(cloud, "scan")
+    assert len(out.splitlines()) == 2 + 2 + 1
+    assert "3 without burst credits (--all shows them)" in out
+    _, out, _ = burstwatch(cloud, "scan", "--all")
+    assert len(out.splitlines()) == 2 + 5 + 1
+    assert "without burst credits" not in out
+    _, out, _ = burstwatch(cloud, "scan", "--limit", "1")
+    assert hot.id in out
+    assert calm.id not in out
+    assert "1 more are less urgent: leave out --limit" in out
+
+
+@pytest.mark.parametrize("word", ["vol-*", "DB", "d?", "team=pay*", "TEAM=Payments"])
+def test_ids_names_tags_and_patterns_choose_resources(cloud: Cloud, word: str) -> None:
+    chosen = cloud.aws.add_volume("gp2", 100, name="db")
+    cloud.aws.regions["us-east-1"].volumes[chosen]["Tags"].append(
+        {"Key": "team", "Value": "payments"}
+    )
+    other = cloud.aws.add_volume("gp2", 100, name="wiki")
+    _, out, _ = burstwatch(cloud, "scan", word, "--all")
+    assert chosen in out
+    assert (other in out) is (word == "vol-*")
+
+
+def test_a_word_that_nothing_answers_to_is_refused_with_what_is_near(cloud: Cloud) -> None:
+    cloud.aws.add_volume("gp2", 100, name="orders-db")
+    code, _, err = burstwatch(cloud, "scan", "orders-bd")
+    assert code == 2
+    assert err == (
+        "burstwatch: no resource 'orders-bd' with credits in 123456789012 us-east-1, did you mean 'orders-db'?\n"
+    )
+
+
+def test_settings_of_the_command_line_hold_over_those_of_the_environment(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_disks(cloud)
+    monkeypatch.setenv("BURSTWATCH_LEAD_S", "60")
+    watched = ("scan", "--fail-on", "critical")
+    assert burstwatch(cloud, *watched)[0] == 0
+    assert burstwatch(cloud, *watched, "--lead-s", "900")[0] == 3
+    assert burstwatch(cloud, *watched, "--set", "lead_s=900")[0] == 3
+    for more, said in (
+        (("--set", "lead=900"), "unknown setting 'lead', allowed are lead_s,"),
+        (("--set", "lead_s"), "--set takes NAME=VALUE, got 'lead_s'"),
+        (("--set", "lead_s=900", "--lead-s", "60"), "--lead-s is set twice: say it once"),
+        (
+            ("--lead-s", "soon"),
+            "--lead-s is 'soon', allowed is a number of seconds from 60 to 86400",
+        ),
+        (("--stack", "Other"), "--stack is the stack of a deployment: give --deployment too"),
+    ):
+        code, _, err = burstwatch(cloud, *watched, *more)
+        assert (code, said in err) == (2, True), err
+
+
+def test_a_scan_with_the_settings_of_a_deployment_judges_as_its_function_does(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(cloud)
+    two_disks(cloud)
+    watched = ("scan", "--fail-on", "critical")
+    variables = cloud.aws.environments[FUNCTION]
+    variables["BURSTWATCH_LEAD_S"] = "60"
+    assert burstwatch(cloud, *watched, "--deployment", "burstwatch")[0] == 0
+    monkeypatch.setenv("BURSTWATCH_LEAD_S", "60")
+    variables["BURSTWATCH_LEAD_S"] = "900"
+    assert burstwatch(cloud, *watched, "--deployment", "burstwatch")[0] == 3
+    assert burstwatch(cloud, *watched, "--deployment", "burstwatch", "--lead-s", "60")[0] == 0
+    code, _, err = burstwatch(cloud, *watched, "--deployment", "nobody")
+    assert code == 2
+    assert "stack 'Burstwatch-nobody' in us-east-1 was not found" in err
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80, 200])
+def test_a_table_fits_into_the_terminal_and_cuts_names_with_an_ellipsis(columns: int) -> None:
+    rows = [("8 min", "8 min", "critical", "25%", "vol-0a1b2c3d4e5f60718", "a" * 60, "gp2 100 GiB")]
+    drawn = table(HEADINGS, rows, columns=columns, elastic=ELASTIC)
+    assert max(map(len, drawn.splitlines())) <= columns
+    assert drawn.splitlines()[1].startswith("8 min")
+    assert ("…" in drawn) is (30 < columns < 130)  # at 30 only the times are shown
+    assert ("a" * 60 in drawn) is (columns > 130)

@@ -39,7 +39,7 @@ def deployed(cloud: Cloud) -> Cloud:
 
 def states(cloud: Cloud) -> dict[str, str]:
     _, out, _ = burstwatch(cloud, "doctor", "--json")
-    return {one["check"]: one["state"] for one in map(json.loads, out.splitlines())}
+    return {one["check"]: one["result"] for one in map(json.loads, out.splitlines())}
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +150,10 @@ def test_what_the_doctor_may_not_look_at_is_unknown_and_the_rest_goes_on(deploye
     code, out, _ = burstwatch(deployed, "doctor", "--json")
     found = {one["check"]: one for one in map(json.loads, out.splitlines())}
     assert code == 0
-    assert found["keys"]["state"] == found["lambda concurrency"]["state"] == "unknown"
+    assert found["keys"]["result"] == found["lambda concurrency"]["result"] == "unknown"
     assert "AccessDenied" in found["keys"]["detail"]
-    assert found["keys"]["do"] == "allow this call to whoever runs the doctor"
-    assert found["topic page"]["state"] == "ok"
+    assert found["keys"]["todo"] == "allow this call to whoever runs the doctor"
+    assert found["topic page"]["result"] == "ok"
 
 
 def test_what_aws_does_not_have_is_not_called_a_missing_permission(
@@ -167,7 +167,7 @@ def test_what_aws_does_not_have_is_not_called_a_missing_permission(
     _, out, _ = burstwatch(deployed, "doctor", "--json")
     found = {one["check"]: one for one in map(json.loads, out.splitlines())}
     assert "NotFoundException" in found["keys"]["detail"]
-    assert "allow" not in found["keys"]["do"]
+    assert "allow" not in found["keys"]["todo"]
 
 
 def test_a_cancelled_subscription_reaches_nobody(deployed: Cloud) -> None:
@@ -284,7 +284,7 @@ def test_a_stack_with_a_name_of_its_own_is_named(deployed: Cloud) -> None:
     deployed.aws.outputs["Monitoring"] = deployed.aws.outputs.pop("Burstwatch")
     assert states(deployed)["stack"] == "failed"
     _, out, _ = burstwatch(deployed, "doctor", "--stack", "Monitoring", "--json")
-    found = {one["check"]: one["state"] for one in map(json.loads, out.splitlines())}
+    found = {one["check"]: one["result"] for one in map(json.loads, out.splitlines())}
     assert found["stack"] == "ok"
 
 

@@ -251,7 +251,7 @@ def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     code, out, err = burstwatch(cloud, "drill", "--json")
     assert (code, err) == (0, "")
-    assert [json.loads(line)["name"] for line in out.splitlines()] == HOPS
+    assert [json.loads(line)["step"] for line in out.splitlines()] == HOPS
     cloud.aws.subscriptions[TOPIC].clear()
     code, out, err = burstwatch(cloud, "drill")
     assert code == 1

@@ -65,15 +65,15 @@ def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     )
     assert (code, err) == (0, "")
     (episode,) = map(json.loads, out.splitlines())
-    assert episode["resource_id"] == disk.id
-    assert episode["severity"] == "critical"
+    assert episode["id"] == disk.id
+    assert episode["verdict"] == "critical"
     assert episode["lead_s"] >= 900 - 60  # at least that: it was empty within that minute
     # The start of the minute in which 66 % are spent at 3 % a minute, and not the sweep that saw it.
-    assert episode["empty_s"] == NOW + 21 * 60
-    assert episode["lowest_ratio"] == 0
+    assert episode["empty_at"] == NOW + 21 * 60
+    assert episode["balance_lowest"] == 0
     assert 240 <= episode["at_zero_s"] <= 480
     assert episode["fix"].startswith("change to gp3 with 3,000 IOPS")
-    assert episode["closed_s"] - episode["opened_s"] == episode["lasted_s"]
+    assert episode["closed_at"] - episode["opened_at"] == episode["lasted_s"]
     _, out, _ = burstwatch(cloud, "episodes", "--deployment", "test")
     heading, row, count = out.splitlines()
     assert heading.split()[:3] == ["began", "resource", "name"]
@@ -105,7 +105,7 @@ def test_an_episode_that_is_not_over_is_listed_as_open(cloud: Cloud) -> None:
     assert "still open" in out.splitlines()[1]
     assert out.splitlines()[1].split()[1:3] == [disk.id, "db"]
     _, out, _ = burstwatch(cloud, "episodes", "--json")
-    assert json.loads(out)["closed_s"] is None
+    assert json.loads(out)["closed_at"] is None
     say_it_was_empty(cloud)
     _, out, _ = burstwatch(cloud, "episodes")
     assert "at most " in out.splitlines()[1]

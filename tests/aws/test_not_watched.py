@@ -143,7 +143,7 @@ def test_what_is_not_watched_is_counted_and_shown(cloud: Cloud) -> None:
     assert f"{host}: AWS publishes no balance for sizes above 4xlarge" in out
     assert ", 1 not watched;" in out.splitlines()[-1]
     _, lines, _ = burstwatch(cloud, "scan", "--json")
-    assert [json.loads(line)["assessment"] for line in lines.splitlines()] == ["not_watched"]
+    assert [json.loads(line)["verdict"] for line in lines.splitlines()] == ["not_watched"]
     assert fleet_metrics(run_sweep(cloud, config=EVERY_KIND))["ResourcesNotWatched"] == 1
 
 

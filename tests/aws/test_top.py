@@ -10,6 +10,7 @@ from typing import get_args
 
 import pytest
 
+from burstwatch.cli.account import make_clients
 from burstwatch.cli.board import Board, ShownResource, bar, word_of
 from burstwatch.cli.commands.top import make_look
 from burstwatch.cli.main import Terminal, build_parser, run
@@ -60,7 +61,8 @@ def app_of(cloud: Cloud) -> Top:
         stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
     )
     args = build_parser().parse_args(["top", "--kind", "ebs_volume"])
-    return Top(make_look(args, terminal, Config()), clock=cloud.clock, every_s=3_600.0)
+    look = make_look(args, terminal, Config(), make_clients(args, terminal.env))
+    return Top(look, clock=cloud.clock, every_s=3_600.0)
 
 
 def driven(
@@ -77,9 +79,12 @@ def driven(
     asyncio.run(play())
 
 
-def shown(app: Top) -> list[list[str]]:
+def shown(app: Top) -> list[dict[str, str]]:
+    """The rows by the headings of the columns that are shown."""
     table = app.query_one(DataTable)
-    return [[str(cell) for cell in table.get_row_at(n)] for n in range(table.row_count)]
+    headings = [str(column.value) for column in table.columns]
+    rows = (table.get_row_at(n) for n in range(table.row_count))
+    return [dict(zip(headings, map(str, row), strict=True)) for row in rows]
 
 
 @pytest.mark.usefixtures("volumes")
@@ -88,11 +93,11 @@ def test_the_worst_is_first_with_its_bar_and_the_cost_of_the_session(cloud: Clou
 
     async def story(_pilot: object) -> None:
         first, second = shown(app)
-        assert first[0] == "orders-db"
-        assert first[2] in {"warning", "critical"}
-        assert "░" in first[3]
-        assert second[0] == "wiki"
-        assert second[3].startswith("█" * 10)
+        assert first["resource"] == "orders-db"
+        assert first["verdict"] in {"warning", "critical"}
+        assert "░" in first["balance"]
+        assert second["resource"] == "wiki"
+        assert second["balance"].startswith("█" * 10)
         summary = str(app.query_one("#summary", Static).render())
         assert "2 resources" in summary
         assert "metrics requested" in summary
@@ -106,10 +111,10 @@ def test_the_time_left_counts_down_between_looks(cloud: Cloud) -> None:
     app = app_of(cloud)
 
     async def story(_pilot: object) -> None:
-        before = shown(app)[0][6]
+        before = shown(app)[0]["worst case"]
         cloud.clock.now += 180
         app.redraw()
-        after = shown(app)[0][6]
+        after = shown(app)[0]["worst case"]
         assert int(re.sub(r"\D", "", before)) - int(re.sub(r"\D", "", after)) == 3
 
     driven(app, story)
@@ -123,7 +128,7 @@ def test_a_filter_narrows_by_name_kind_region_and_tag_and_escape_shows_all(cloud
         await pilot.press("slash")  # type: ignore[attr-defined]
         await pilot.press(*"team=pay us-east")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
-        assert [row[0] for row in shown(app)] == ["orders-db"]
+        assert [row["resource"] for row in shown(app)] == ["orders-db"]
         await pilot.press(*"x")  # type: ignore[attr-defined]
         await pilot.pause()  # type: ignore[attr-defined]
         assert shown(app) == []
@@ -187,6 +192,9 @@ def test_it_fits_into_the_terminal_and_nothing_of_the_summary_is_cut(
         await pilot.pause()  # type: ignore[attr-defined]
         table = app.query_one(DataTable)
         assert table.size.width <= width
+        # Nothing is off the right edge: the table is not wider than the terminal.
+        assert table.virtual_size.width <= width
+        assert {"runs out in", "verdict", "resource"} <= shown(app)[0].keys()
         summary = app.query_one("#summary", Static)
         lines = [strip.text.strip() for strip in summary.render_lines(summary.size.region)]
         assert " ".join(lines) == str(summary.render())
@@ -201,8 +209,8 @@ def test_on_a_pipe_it_prints_once(cloud: Cloud) -> None:
     code = run(["top"], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
     assert (code, err.getvalue()) == (0, "")
     lines = out.getvalue().splitlines()
-    assert lines[0].split()[:2] == ["resource", "type"]
-    assert lines[1].startswith("orders-db")
+    assert lines[0].startswith("runs out in  worst case")
+    assert "orders-db" in lines[1]
     assert "metrics requested" in lines[-1]
 
 
@@ -220,7 +228,7 @@ def test_every_verdict_is_shown_as_a_word_with_a_style(verdict: Verdict) -> None
     line = ShownResource(
         key="vol-1", name="db", type="gp2", verdict=verdict, balance="-", spark="", time_left="-", worst="-"
     )  # fmt: skip
-    shown = table_cells(line)[2]
+    shown = table_cells(line)["verdict"]
     assert str(shown) == word_of(verdict)
     assert "_" not in str(shown)
 
@@ -275,3 +283,21 @@ def test_a_view_that_is_being_closed_draws_and_asks_no_more(cloud: Cloud) -> Non
 
     driven(app, story)
     app.redraw()
+
+
+@pytest.mark.usefixtures("volumes")
+def test_the_row_under_the_cursor_keeps_the_colour_of_its_verdict(cloud: Cloud) -> None:
+    app = app_of(cloud)
+
+    async def story(_pilot: object) -> None:
+        table = app.query_one(DataTable)
+        assert table.cursor_row == 0
+        worst = shown(app)[0]["verdict"]
+        strip = table.render_line(1)
+        (segment,) = [part for part in strip if part.text.strip() == worst]
+        assert segment.style is not None
+        color = segment.style.color
+        assert color is not None
+        assert color.name in {"yellow", "red", "magenta"}
+
+    driven(app, story, size=(80, 24))

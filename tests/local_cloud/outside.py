@@ -28,7 +28,7 @@ def drill(cloud: LocalCloud, region: str, deployment: str, topic: str) -> Drille
     )
     hops = [json.loads(line) for line in done.stdout.splitlines()]
     return Drilled(
-        code=done.returncode, errors=done.stderr, hops={hop["name"]: hop for hop in hops}
+        code=done.returncode, errors=done.stderr, hops={hop["step"]: hop for hop in hops}
     )
 
 

@@ -120,14 +120,16 @@ def test_every_command_of_a_runbook_runs_as_printed(
 def test_a_drill_by_the_deployed_function_tells_every_hop(second: Future[Second]) -> None:
     drilled = second.result().heard
     assert (drilled.code, drilled.errors) == (0, "")
-    assert all(hop["ok"] for hop in drilled.hops.values())
+    assert all(hop["result"] == "ok" for hop in drilled.hops.values())
     assert drilled.hops.keys() >= {"function", "metric", "alarm", "event", "raised", "delivered"}
 
 
 def test_a_drill_at_a_topic_without_a_subscription_names_that_hop(second: Future[Second]) -> None:
     drilled = second.result().unheard
     assert drilled.code == 1
-    assert [name for name, hop in drilled.hops.items() if hop["ok"] is False] == ["subscribers"]
+    assert [name for name, hop in drilled.hops.items() if hop["result"] == "failed"] == [
+        "subscribers"
+    ]
     assert "the drill failed at: subscribers" in drilled.errors
 
 
@@ -144,7 +146,7 @@ def test_the_doctor_looks_at_the_deployment(cloud: LocalCloud, episode: Future[E
         "topic page",
         "ebs_volume ec2:DescribeVolumes",
     }
-    assert {name: found[name]["state"] for name in well} == dict.fromkeys(well, "ok")
+    assert {name: found[name]["result"] for name in well} == dict.fromkeys(well, "ok")
     assert "000000000000" not in done.stdout
 
 

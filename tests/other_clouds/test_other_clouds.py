@@ -64,7 +64,7 @@ def test_every_command_does_its_work_with_its_own_policy(watched: Watched) -> No
     wrong = {
         check["check"]: check
         for check in checks
-        if check["state"] in {"failed", "unknown"} and not re.fullmatch(NOT_HERE, check["check"])
+        if check["result"] in {"failed", "unknown"} and not re.fullmatch(NOT_HERE, check["check"])
     }
     assert not wrong
     assert not [check for check in checks if "AccessDenied" in json.dumps(check)]

@@ -116,7 +116,11 @@ class Play:
             lambda: waiting - elsewhere <= self._pages(inbox, "ALARM"), "a page for each kind"
         )
         self._mark("paged")
-        self._run(commands, ("scan", "--json"), ("explain", NAME))
+        self._run(
+            commands,
+            ("scan", "--json", "--deployment", DEPLOYMENT),
+            ("explain", NAME, "--deployment", DEPLOYMENT),
+        )
         self.levels, self.is_loaded = dict.fromkeys(self.levels, 0.99), False
         # The other account is swept on the schedule alone.
         self._until(
@@ -125,9 +129,9 @@ class Play:
         self._mark("paged for the other account")
         self._run(
             commands,
-            ("advise", "--days", "1"), ("audit-alarms",), ("doctor", "--json"),
+            ("advise", "--days", "1", "--deployment", DEPLOYMENT), ("audit-alarms",), ("doctor", "--json"),
             ("snooze", NAME, "30m", "--reason", "a test"), ("unsnooze", NAME), ("episodes", "--json"), ("digest",),
-            ("top",), ("export", NAME),
+            ("top", "--deployment", DEPLOYMENT), ("export", NAME),
         )  # fmt: skip
         self._mark("commands")
         self._until(lambda: {self.victim} <= self._pages(inbox, "OK"), "its page ends", sweeps=True)

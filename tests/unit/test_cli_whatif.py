@@ -26,8 +26,8 @@ def test_a_full_100_gib_gp2_at_3000_iops_lasts_2000_s_and_falls_to_300() -> None
     assert answer["baseline"] == 300
     assert answer["burst"] == 3_000
     assert answer["capacity"] == 5_400_000
-    assert answer["unit"] == "io"
-    assert answer["time_to_empty_s"] == answer["worst_time_to_empty_s"] == 2_000
+    assert answer["credit_unit"] == "io"
+    assert answer["time_to_empty_s"] == answer["worst_s"] == 2_000
     assert answer["refill_from_empty_s"] == 18_000
     assert (answer["limit_mib_s"], answer["limit_mib_s_when_empty"]) == (128, 75)
     assert answer["binding"] == "volume_iops"
@@ -57,7 +57,7 @@ def test_large_io_meets_the_throughput_limit_first_and_so_lasts_longer() -> None
 def test_the_smaller_of_volume_and_instance_holds(instance: str, binding: str) -> None:
     answer = whatif(f"--type gp2 --size-gib 100 --iops 3000 {instance}")
     assert answer["binding"] == binding
-    assert answer["time_to_empty_s"] > answer["worst_time_to_empty_s"]
+    assert answer["time_to_empty_s"] > answer["worst_s"]
 
 
 def test_a_demand_under_the_baseline_lasts_for_ever_and_refills() -> None:
@@ -81,7 +81,7 @@ def test_an_empty_bucket_at_its_baseline_is_exhausted_now_not_never() -> None:
 
 def test_st1_counts_in_mib() -> None:
     answer = whatif("--type st1 --size-gib 2048 --mib-s 500")
-    assert answer["unit"] == "MiB"
+    assert answer["credit_unit"] == "MiB"
     assert answer["time_to_empty_s"] == pytest.approx(4_993.2, abs=0.1)
     assert answer["binding"] == "volume_throughput"
 
@@ -98,7 +98,7 @@ def test_volumes_without_a_bucket_are_not_applicable(volume: str) -> None:
     answer = whatif(f"{volume} --iops 3000")
     assert answer["state"] == "not_applicable"
     assert answer["capacity"] is None
-    assert answer["worst_time_to_empty_s"] is None
+    assert answer["worst_s"] is None
 
 
 def test_without_a_provisioned_rate_the_most_for_the_size_is_the_limit() -> None:
@@ -202,7 +202,11 @@ def test_of_a_file_server_the_bucket_that_is_empty_first_is_told_in_its_own_unit
     server = "--kind fsx_file_server --throughput-capacity 32 --json"
     code, out, _ = burstwatch("whatif", *server.split(), *load.split())
     found = json.loads(out)
-    assert (code, found["unit"], found["baseline"]) == (0, unit, pytest.approx(baseline, rel=0.01))
+    assert (code, found["credit_unit"], found["baseline"]) == (
+        0,
+        unit,
+        pytest.approx(baseline, rel=0.01),
+    )
 
 
 def test_an_unknown_command_is_named() -> None:

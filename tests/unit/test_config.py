@@ -47,7 +47,7 @@ def test_config_prints_what_holds() -> None:
     out = io.StringIO()
     env = {"BURSTWATCH_LEAD_S": "600"}
     assert run(["config", "--json"], stdout=out, stderr=out, env=env, clock=lambda: 0.0) == 0
-    assert json.loads(out.getvalue())["lead_s"] == 600
+    assert json.loads(out.getvalue())["settings"]["lead_s"] == 600
 
 
 def test_a_wrong_environment_is_one_line_and_exit_code_2() -> None:

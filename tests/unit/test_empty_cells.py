@@ -108,7 +108,7 @@ def verdicts(text: str, path: Path) -> list[tuple[float, str]]:
     asked = ["replay", str(path), "--type", "gp2", "--size-gib", "100", "--delay-s", "0", "--json"]
     assert run(asked, stdout=out, stderr=err, env={}, clock=lambda: 0.0) == 0, err.getvalue()
     lines = map(json.loads, out.getvalue().splitlines())
-    return [(line["t_s"], line["assessment"]) for line in lines]
+    return [(line["at"], line["verdict"]) for line in lines]
 
 
 def said_while_blank(text: str, path: Path) -> set[str]:

@@ -123,9 +123,9 @@ def test_machines_get_pages_changes_and_exhaustions(drain: Path) -> None:
     _, out, _ = explain(str(drain), *GP2, "--json")
     told = json.loads(out)
     assert len(told["pages"]) == 1
-    assert told["emptied_at_s"] == [9_240.0]
-    assert [change["assessment"] for change in told["changes"]][-1] == "ok"
-    assert 9_200 - told["pages"][0]["t_s"] >= 900
+    assert told["run_out"] == [{"empty_at": 9_240.0, "refilled_at": 10_920.0}]
+    assert [change["verdict"] for change in told["changes"]][-1] == "ok"
+    assert 9_200 - told["pages"][0]["at"] >= 900
 
 
 def test_the_page_is_self_contained_and_draws_fan_exhaustion_and_verdicts(

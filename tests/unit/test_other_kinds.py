@@ -110,10 +110,10 @@ def test_what_a_kind_does_not_have_is_refused_by_name(name: str) -> None:
 
 def test_a_t3_medium_at_60_percent_lasts_12_hours_and_counts_in_aws_credits() -> None:
     found = whatif("--kind ec2_instance_cpu --type t3.medium --cpu-percent 60")
-    assert (found["capacity"], found["unit"], found["state"]) == (576, "credit", "finite")
+    assert (found["capacity"], found["credit_unit"], found["state"]) == (576, "credit", "finite")
     assert found["time_to_empty_s"] == pytest.approx(12 * HOUR_S)
     # 60 credits an hour and vCPU, 15 % faster, against 24 that come in.
-    assert found["worst_time_to_empty_s"] == pytest.approx(576 / (2 * 60 * 1.15 - 24) * HOUR_S)
+    assert found["worst_s"] == pytest.approx(576 / (2 * 60 * 1.15 - 24) * HOUR_S)
     assert found["refill_from_empty_s"] == pytest.approx(24 * HOUR_S)
 
 
@@ -136,7 +136,7 @@ def test_rds_storage_has_the_published_rows(
         f"--kind rds_storage --type gp2 --size-gib {size_gib} --engine postgres --iops {burst}"
     )
     assert (found["burst"], found["baseline"]) == (burst, baseline)
-    assert round(found["worst_time_to_empty_s"]) == worst_s
+    assert round(found["worst_s"]) == worst_s
     assert round(found["time_to_empty_s"]) == worst_s
 
 
@@ -173,19 +173,19 @@ def test_the_published_week_of_a_t3_nano_is_replayed(tmp_path: Path) -> None:
         ends.append((t_s, balance))
     assert [round(balance, 1) for _, balance in ends] == [144, 144, 86.4, 122.4, 0, 0, 144]
     moments = {
-        one["t_s"]: one
+        one["at"]: one
         for one in replayed("\n".join(rows), "ec2_instance_cpu", "type=t3.nano", tmp_path)
     }
     for at, balance in ends:
-        assert moments[at]["balance_ratio"] == pytest.approx(balance / 144, abs=0.01)
+        assert moments[at]["balance"] == pytest.approx(balance / 144, abs=0.01)
     began = ends[3][0]
     # Two hours at 60 %, with what is left for them: 122.4 credits against 66 an hour.
     seen = moments[began + 1_800]
     truth_s = 122.4 / 66 * HOUR_S - 1_800
     assert seen["worst_s"] <= truth_s
     assert seen["time_to_empty_s"] == pytest.approx(truth_s, rel=0.1)
-    assert moments[ends[4][0]]["assessment"] == "exhausted"
-    assert moments[ends[-1][0]]["assessment"] == "ok"
+    assert moments[ends[4][0]]["verdict"] == "exhausted"
+    assert moments[ends[-1][0]]["verdict"] == "ok"
 
 
 def test_the_published_surplus_of_a_t3_nano_is_replayed(tmp_path: Path) -> None:
@@ -202,13 +202,13 @@ def test_the_published_surplus_of_a_t3_nano_is_replayed(tmp_path: Path) -> None:
         for step in range(1, 5 * 12 + 1)
     ]
     moments = replayed("\n".join(rows), "ec2_instance_cpu", "type=t3.nano,mode=unlimited", tmp_path)
-    charged_from_s = next(one["t_s"] for one in moments if one["balance_ratio"] == 0.0)
+    charged_from_s = next(one["at"] for one in moments if one["balance"] == 0.0)
     charged = net * (5 * HOUR_S - charged_from_s) / step_s
     assert charged == pytest.approx(304, abs=net)
     # An hour and a half into it 49 of the 144 are owed.
-    seen = next(one for one in moments if one["t_s"] == 1.5 * HOUR_S)
-    assert seen["time_to_empty_s"] == pytest.approx(charged_from_s - seen["t_s"], abs=step_s)
-    assert {one["assessment"] for one in moments[1:]} <= {"ok", "watch", "warning"}
+    seen = next(one for one in moments if one["at"] == 1.5 * HOUR_S)
+    assert seen["time_to_empty_s"] == pytest.approx(charged_from_s - seen["at"], abs=step_s)
+    assert {one["verdict"] for one in moments[1:]} <= {"ok", "watch", "warning"}
 
 
 def test_a_t2_nano_with_launch_credits_is_at_or_below_the_published_week(tmp_path: Path) -> None:
@@ -228,13 +228,13 @@ def test_a_t2_nano_with_launch_credits_is_at_or_below_the_published_week(tmp_pat
             rows.append(f"{hour * 3600 - 300 * back},{now:.6f},{used:.6f}")
         before_h, before = hour, balance
     moments = {
-        one["t_s"]: one
+        one["at"]: one
         for one in replayed("\n".join(rows), "ec2_instance_cpu", "type=t2.nano", tmp_path)
     }
     for hour, balance in published:
         expected = min(1.0, balance / 72)
-        assert moments[hour * 3600]["balance_ratio"] == pytest.approx(expected, abs=0.01)
-        assert moments[hour * 3600]["assessment"] in {"ok", "watch"}
+        assert moments[hour * 3600]["balance"] == pytest.approx(expected, abs=0.01)
+        assert moments[hour * 3600]["verdict"] in {"ok", "watch"}
 
 
 def test_the_storage_of_a_database_lets_no_more_bytes_through_than_its_volume() -> None:

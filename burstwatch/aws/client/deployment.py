@@ -87,3 +87,18 @@ def count_subscribers(clients: Clients, topic: str) -> tuple[int, int]:
     ]
     # A cancelled subscription is listed for some days, as "Deleted".
     return sum(arn.startswith("arn:") for arn in arns), arns.count("PendingConfirmation")
+
+
+def read_settings(clients: Clients, name: str, stack: str = "") -> dict[str, str]:
+    """The settings of a deployment, as the environment of its function has them.
+
+    Raises:
+        AwsError: if there is no such deployment, or its function cannot be read.
+    """
+    function = find_deployment(clients, name, stack).function
+    try:
+        described = clients("lambda").get_function_configuration(FunctionName=function)
+    except AWS_ERRORS as error:
+        raise AwsError(describe_error(error)) from error
+    variables: dict[str, str] = described.get("Environment", {}).get("Variables", {})
+    return variables

@@ -56,8 +56,13 @@ class Fleet:
     problems: list[Problem] = field(default_factory=list)
 
 
-def list_subjects(clients: Clients, kinds: Sequence[Kind], *, now: float) -> Fleet:
-    """List the resources of which something can be advised: those with a bucket, and those that may cost less."""
+def list_subjects(
+    clients: Clients, kinds: Sequence[Kind], *, now: float, tag: tuple[str, str] | None = None
+) -> Fleet:
+    """List the resources of which something can be advised: those with a bucket, and those that may cost less.
+
+    With a ``tag``, a key and a value, only those that have it.
+    """
     unit, fleet, pace = clients.unit(), Fleet(), Pace()
     listed: ItemListing = {}
     for kind in kinds:
@@ -65,7 +70,9 @@ def list_subjects(clients: Clients, kinds: Sequence[Kind], *, now: float) -> Fle
         fleet.problems += inventory.problems
         by_id: dict[str, list[Resource]] = {}
         for resource in inventory.resources:
-            if resource.in_use and not resource.not_watched and kind.may_be_advised(resource):
+            is_wanted = tag is None or resource.tags.get(tag[0]) == tag[1]
+            may_be_advised = resource.in_use and not resource.not_watched
+            if is_wanted and may_be_advised and kind.may_be_advised(resource):
                 by_id.setdefault(resource.id, []).append(resource)
         fleet.subjects += [Subject(kind=kind, buckets=tuple(buckets)) for buckets in by_id.values()]
     return fleet

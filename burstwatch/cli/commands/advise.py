@@ -16,12 +16,15 @@ from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.cli.account import add_account_arguments, enabled_regions, kinds_of, make_clients
 from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
+from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import check_target, painter, to_json
 from burstwatch.cli.progress import track
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
+from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
@@ -39,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_series_arguments(parser, metavar="FILE|ID", is_required=False)
     add_account_arguments(parser)
+    add_deployed_settings_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
         "--days", type=float, help=f"how much of the past, default {DEFAULT_DAYS:g} days"
@@ -76,7 +80,12 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.html is not None:
         Path(args.html).write_text(as_page(records, place=place), encoding="utf-8")
     if args.json:
-        lines = [to_json(_public(record)) for record in records]
+        lines = [
+            as_document(
+                "advice", _public(record), at=terminal.clock(), **place_of_unit(record["unit"])
+            )
+            for record in records
+        ]
         print("".join(f"{line}\n" for line in lines), end="", file=terminal.stdout)
     elif args.markdown:
         print(as_markdown(records, place=place), end="", file=terminal.stdout)
@@ -95,7 +104,7 @@ def _check(args: Namespace) -> None:
         msg = f"days is {days:g}, allowed are 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise ValueError(msg)
     is_file = _is_of_file(args)
-    of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
+    of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None, "deployment": args.deployment}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
     for name, value in (of_account if is_file else of_file).items():
         if value is not None:
@@ -158,7 +167,9 @@ def _of_region(
 
     days = DEFAULT_DAYS if args.days is None else args.days
     unit, now = str(clients.unit()), terminal.clock()
-    fleet = list_subjects(clients, kinds_of(args), now=now)
+    config = config_of(args, terminal.env, lambda: clients)
+    kinds = kinds_of(args) if args.kind else [*find_kinds(config.kinds).values()]
+    fleet = list_subjects(clients, kinds, now=now, tag=config.tag)
     problems += [f"{unit}: {problem.part}: {problem.error}" for problem in fleet.problems]
     question = {"days": days, "load_is_enough": args.load_is_enough}
     kept = {
@@ -231,7 +242,7 @@ def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:
 
 def _public(record: AdviceRecord) -> AdviceRecord:
     """The record without what only pictures and the order of the table need."""
-    hidden = {"order", "hourly", "key", "question", "at_s"}
+    hidden = {"order", "hourly", "key", "question", "at_s", "unit"}
     return {name: value for name, value in record.items() if name not in hidden}
 
 

@@ -4,7 +4,7 @@ It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of sc
 """
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import (
     add_account_arguments,
@@ -12,10 +12,13 @@ from burstwatch.cli.account import (
     make_clients,
     where_of,
 )
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import to_json
 from burstwatch.formatting import clock_time, table
 from burstwatch.kinds import find_kinds
+
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.alarms.audit import AuditedAlarm
 
 HEADINGS = ("alarm", "resource", "watches", "result", "why")
 
@@ -49,7 +52,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         problems += [f"{region}: {problem.part}: {problem.error}" for problem in failed]
     if args.json:
         for region, alarm in audited:
-            print(to_json({"region": region, **asdict(alarm)}), file=terminal.stdout)
+            print(_json(alarm, unit.account, region, terminal), file=terminal.stdout)
     else:
         place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
         print(
@@ -65,3 +68,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
     return PARTIAL if problems else 0
+
+
+def _json(alarm: "AuditedAlarm", account: str, region: str, terminal: Terminal) -> str:
+    body = {
+        "id": alarm.resource_id,
+        "name": alarm.name,
+        "watches": alarm.watches,
+        "result": alarm.result,
+        "reason": alarm.why,
+        "left_s": alarm.left_s,
+    }
+    return as_document("alarm", body, at=terminal.clock(), account=account, region=region)

@@ -20,8 +20,9 @@ from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import COLUMNS as WORKLOAD_COLUMNS
 from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target, to_json
+from burstwatch.cli.output import check_target
 from burstwatch.cli.progress import end_with_parent, track
 from burstwatch.cli.recorded import (
     FORMATS,
@@ -127,7 +128,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             encoding="utf-8",
         )
     if args.json:
-        text = _json(args, results)
+        text = _json(args, results, at=terminal.clock())
     else:
         rules = find_policies()
         text = "\n".join(
@@ -263,9 +264,10 @@ def play(job: Job) -> Result:
     return Result(name=trial.name, group=trial.group, scenario=trial.scenario, scores=scores)
 
 
-def _json(args: Namespace, results: Sequence[Result]) -> str:
+def _json(args: Namespace, results: Sequence[Result], *, at: float) -> str:
     """Write the totals of each policy and the scores of each trial as JSON."""
-    return to_json(
+    return as_document(
+        "scores",
         {
             "view": args.view,
             "lead_s": args.lead_s,
@@ -279,5 +281,6 @@ def _json(args: Namespace, results: Sequence[Result]) -> str:
                 }
                 for result in results
             ],
-        }
+        },
+        at=at,
     )

@@ -1,9 +1,10 @@
 """Show every setting with its value, its default and what it means."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import to_json
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
@@ -21,7 +22,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     config = config_from_env(terminal.env)
     find_kinds(config.kinds)  # names the kinds that there are not
     if args.json:
-        print(to_json(config), file=terminal.stdout)
+        body = {"settings": asdict(config)}
+        print(as_document("settings", body, at=terminal.clock()), file=terminal.stdout)
         return 0
     rows = [
         (

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import to_json
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
@@ -52,7 +52,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     ):
         findings.append(finding)
         if args.json:
-            print(to_json(_without_account(finding)), file=terminal.stdout, flush=True)
+            print(_json(_without_account(finding), terminal), file=terminal.stdout, flush=True)
         elif terminal.stderr.isatty():
             print(f"\r{finding.check}\033[K", end="", file=terminal.stderr)
     if terminal.stderr.isatty() and not args.json:
@@ -69,6 +69,16 @@ def run(args: Namespace, terminal: Terminal) -> int:
         print(_without_names(said) if args.json else said, file=terminal.stderr)
         return PARTIAL
     return 0
+
+
+def _json(finding: "Finding", terminal: Terminal) -> str:
+    body = {
+        "check": finding.check,
+        "result": finding.state,
+        "detail": finding.detail,
+        "todo": finding.do,
+    }
+    return as_document("finding", body, at=terminal.clock())
 
 
 def _count(findings: Sequence["Finding"]) -> str:

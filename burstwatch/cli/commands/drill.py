@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import to_json
 from burstwatch.history.observations import Verdict
+from burstwatch.shards import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.drill.drill import Hop
@@ -68,7 +69,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
             for hop in tried:
                 hops.append(hop)
                 _show_begun(terminal.stderr, "")
-                print(to_json(hop) if args.json else _line(hop), file=terminal.stdout, flush=True)
+                text = _json(hop, clients.unit(), terminal) if args.json else _line(hop)
+                print(text, file=terminal.stdout, flush=True)
     except KeyboardInterrupt:
         _show_begun(terminal.stderr, "")
         text = "the drill is stopped. If its alarm is in ALARM, sweeps end it and delete it, at the latest after an hour"
@@ -109,6 +111,17 @@ def _show_begun(stderr: TextIO, name: str) -> None:
     if stderr.isatty():
         text = f"{name} ..." if name else ""
         print(f"\r{text:{WIDTH}}{'' if text else chr(13)}", end="", file=stderr, flush=True)
+
+
+def _json(hop: "Hop", unit: Unit, terminal: Terminal) -> str:
+    results = {True: "ok", False: "failed", None: "not tried"}
+    body = {
+        "step": hop.name,
+        "result": results[hop.ok],
+        "took_s": hop.seconds,
+        "detail": hop.detail,
+    }
+    return as_document("step", body, at=terminal.clock(), account=unit.account, region=unit.region)
 
 
 def _line(hop: "Hop") -> str:

@@ -14,6 +14,7 @@ from burstwatch.cli.account import (
     make_clients,
     parse_duration,
 )
+from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.formatting import clock_time, span, table
@@ -62,13 +63,36 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise AwsError(describe_error(error)) from error
     episodes = [*closed, *open_episodes(alarms)]
     if args.json:
-        text = "\n".join(to_json(episode.record()) for episode in episodes)
+        text = "\n".join(_json(episode) for episode in episodes)
     elif args.annotations:
         text = "\n".join(to_json(_annotation(episode)) for episode in episodes)
     else:
         text = _report(episodes, since=args.since, now=now)
     print(text, file=terminal.stdout, end="\n" if text else "")
     return 0
+
+
+def _json(episode: Episode) -> str:
+    """Write the episode as a document. The lead of an open one can still become shorter."""
+    is_open = episode.closed_s is None
+    body = {
+        "id": episode.resource_id,
+        "name": episode.name,
+        "kind": episode.kind,
+        "verdict": episode.severity,
+        "opened_at": episode.opened_s,
+        "paged_at": episode.paged_s,
+        "empty_at": episode.empty_s,
+        "closed_at": episode.closed_s,
+        "lasted_s": episode.lasted_s,
+        "lead_s": episode.lead_s,
+        "lead_is_at_most": is_open and episode.lead_s is not None,
+        "at_zero_s": episode.at_zero_s,
+        "balance_lowest": episode.lowest_ratio,
+        "fix": episode.fix,
+        "console": episode.console,
+    }
+    return as_document("episode", body, at=episode.opened_s, **place_of_unit(episode.unit))
 
 
 def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:

@@ -12,8 +12,10 @@ from burstwatch.backtest.explain_page import as_html
 from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
+from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target, to_json
+from burstwatch.cli.output import check_target
 from burstwatch.cli.recorded import (
     FORMATS,
     add_series_arguments,
@@ -21,7 +23,6 @@ from burstwatch.cli.recorded import (
     names_file,
     read_recorded,
 )
-from burstwatch.config import config_from_env
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
@@ -40,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = f"ID is a resource of the account, such as vol-..., or its name; {FORMATS}"
     add_series_arguments(parser, metavar="FILE|ID")
     add_account_arguments(parser)
+    add_deployed_settings_arguments(parser)
     parser.add_argument(
         "--hours", type=float, help="with an ID: how many hours of its past, default 24"
     )
@@ -53,11 +55,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the story, and draw it where asked to."""
-    config = config_from_env(terminal.env)
+    config = config_of(args, terminal.env, lambda: make_clients(args, terminal.env))
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if args.series else [])
     if names_file(args):
-        for name in ("hours", "region", "profile"):
+        for name in ("hours", "profile", "deployment"):
             if getattr(args, name) is not None:
                 msg = f"--{name} is for a resource of the account, and not for a file"
                 raise ValueError(msg)
@@ -79,16 +81,20 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
-        record = {
+        is_of_account = not names_file(args)
+        body = {
+            "id": story.resource.id if is_of_account else None,
             "name": story.name,
-            "pages": story.pages,
-            "emptied_at_s": story.emptied,
-            "changes": story.turns,
-            "last": story.moments[-1],
+            "kind": recorded.kind.name,
+            "pages": [page.record() for page in story.pages],
+            "run_out": story.times_empty,
+            "changes": [moment.record() for moment in story.turns],
+            "last": story.moments[-1].record(),
             "exceeded": dict(story.exceeded),
             "fixes": [fix.record() for fix in story.fixes],
         }
-        print(to_json(record), file=terminal.stdout)
+        place = place_of_unit(story.resource.unit) if is_of_account else {}
+        print(as_document("story", body, at=story.moments[-1].t_s, **place), file=terminal.stdout)
     else:
         print(as_text(story), file=terminal.stdout)
     return 0

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from itertools import chain
 
 from burstwatch.backtest.replay import Moment
+from burstwatch.cli.documents import as_document
+from burstwatch.cli.judging import add_setting_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import painter, to_json
+from burstwatch.cli.output import painter
 from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
-from burstwatch.config import config_from_env
 from burstwatch.formatting import recorded_time, span, table
 
 HEADINGS = ("at", "verdict", "state", "balance", "empty in", "worst", "why")
@@ -22,13 +23,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
     parser.epilog = FORMATS
     add_series_arguments(parser)
+    add_setting_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one object per line")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print one line per period, or for people one per change of verdict."""
     recorded = read_recorded(args, command="replay", terminal=terminal)
-    play = recorded.play(config_from_env(terminal.env))
+    play = recorded.play(config_of(args, terminal.env))
     if args.json:
         for text in play_parts(play, _as_lines, stderr=terminal.stderr):
             print(text, file=terminal.stdout)
@@ -41,7 +43,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _as_lines(moments: Iterable[Moment]) -> str:
-    return "\n".join(map(to_json, moments))
+    records = (moment.record() for moment in moments)
+    return "\n".join(as_document("moment", record, at=record["at"]) for record in records)
 
 
 def _rows(moments: Iterable[Moment]) -> list[tuple[str, ...]]:

@@ -1,47 +1,79 @@
-"""Look once at an account's resources: which run out, and when. The worst come first."""
+"""Look once at an account's resources: which run out, and when. The worst come first.
+
+The exit code is 0 if everything could be read, 1 if a part could not, 2 for wrong input, and 3 if --fail-on names the
+verdict of a resource.
+"""
 
 import math
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_account_arguments, enabled_regions, make_clients, where_of
+from burstwatch.cli.account import (
+    ANY_REGION,
+    add_account_arguments,
+    enabled_regions,
+    make_clients,
+    where_of,
+)
 from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
+from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import painter, to_json
+from burstwatch.cli.output import painter, terminal_columns
 from burstwatch.cli.progress import track
-from burstwatch.config import Config, config_from_env
-from burstwatch.forecast.policy import Assessment
-from burstwatch.formatting import clock_time, span, table
-from burstwatch.history.observations import Resource
+from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
+from burstwatch.config import Config
+from burstwatch.formatting import clock_time, cut, span, table
+from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.ranking import urgency
+from burstwatch.polling.ranking import Assessed, urgency
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
     from burstwatch.aws.look.snapshot import UnitSnapshot
 
-#: Where the list of regions is asked for if no region is known.
-ANY_REGION = "us-east-1"
 #: How long one region may take. A person waits for it.
 BUDGET_S = 120.0
+#: The exit code of --fail-on.
+IN_DANGER = 3
+#: The verdicts that --fail-on takes; each of the first four stands for the worse ones too.
+LEVELS: tuple[Verdict, ...] = ("watch", "warning", "critical", "exhausted")
+FAILING: tuple[Verdict, ...] = (*LEVELS, "unknown", "not_watched")
+HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "name", "type")
+LONGEST_NAME = 40
+ELASTIC = frozenset({"resource", "name", "type"})
 
 
 GROUP = "look"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The regions, and the form of output."""
+    """Which resources, the settings, and the form of output."""
+    add_selection_argument(parser)
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
         "--kind",
         metavar="KIND,...",
-        help="only these kinds, with commas (default: the value of BURSTWATCH_KINDS, else all)",
+        help="only these kinds, with commas (default: the setting `kinds`, else all)",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show the resources too that have no burst credits and so never run out",
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="show only the N worst")
+    parser.add_argument(
+        "--fail-on",
+        metavar="VERDICT,...",
+        help=f"end with the exit code {IN_DANGER} if a resource has this verdict or a worse one, for cron and CI: "
+        f"{', '.join(FAILING)}",
+    )
+    add_deployed_settings_arguments(parser)
     parser.add_argument(
         "--cost",
         action="store_true",
@@ -54,11 +86,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Scan, region by region. A region that fails does not hide the others."""
-    config = config_from_env(terminal.env)
+    failing = _failing(args.fail_on)
+    _check(args)
+    find_kinds(args.kind or "")  # refuses early what there is not
+    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
+    config = config_of(args, terminal.env, lambda: home)
     if args.kind is not None:
         config = replace(config, kinds=args.kind)
-    find_kinds(config.kinds)  # refuses early what there is not
-    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     unit = home.unit()  # refuses early without credentials
     regions = enabled_regions(home) if args.all_regions else [unit.region]
     looks: list[UnitSnapshot] = []
@@ -71,23 +105,62 @@ def run(args: Namespace, terminal: Terminal) -> int:
     problems += [
         f"{snapshot.unit}: {p.part}: {p.error}" for snapshot in looks for p in snapshot.problems
     ]
-    entries = sorted((e for snapshot in looks for e in snapshot.assessments.values()), key=urgency)
-    at = clock_time(terminal.clock(), now=terminal.clock())
     place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
-    if args.json:
-        text = cost_json(looks, config) if args.cost else _json(entries)
+    every = sorted((e for snapshot in looks for e in snapshot.assessments.values()), key=urgency)
+    if looks and not problems:
+        check_words(args.wanted, (resource for resource, _ in every), place=place)
+    entries = [
+        entry
+        for entry in every
+        if not args.wanted or any(is_selected(entry[0], word) for word in args.wanted)
+    ]
+    now = terminal.clock()
+    if args.cost and args.json:
+        text = cost_json(looks, config, at=now, account=unit.account)
+    elif args.json:
+        text = "\n".join(_documents(entries[: args.limit], now))
     else:
         # Whoever sees a picture of it in a channel must know what it is of.
         report = (
             cost_report(looks, config)
             if args.cost
-            else _report(entries, looks, painter(terminal.stdout, terminal.env), place)
+            else _report(entries, looks, args, terminal, place)
         )
-        text = f"{place}, {at}\n{report}"
+        text = f"{place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
+    in_danger = [entry for entry in entries if entry[1].verdict in failing]
+    if in_danger:
+        return IN_DANGER
     return PARTIAL if problems else 0
+
+
+def _check(args: Namespace) -> None:
+    """Refuse what would be ignored, and a number of rows that is none."""
+    if args.all_regions and args.region is not None:
+        msg = "--region is for one region, and --all-regions is given"
+        raise ValueError(msg)
+    if args.limit is not None and args.limit < 1:
+        msg = f"limit is {args.limit}, allowed is a whole number from 1"
+        raise ValueError(msg)
+    if args.cost:
+        for name in ("wanted", "all", "limit", "fail_on"):
+            if getattr(args, name):
+                shown = "WHICH" if name == "wanted" else f"--{name.replace('_', '-')}"
+                msg = f"{shown} would be ignored: --cost is of all resources, by type"
+                raise ValueError(msg)
+
+
+def _failing(text: str | None) -> frozenset[str]:
+    """The verdicts that end with an exit code of their own; raises ValueError for a word that is none."""
+    verdicts = set[str]()
+    for word in filter(None, ((text or "").replace(" ", "").replace("-", "_").lower()).split(",")):
+        if word not in FAILING:
+            msg = f"--fail-on is {word!r}, allowed are {', '.join(FAILING)}, with commas between"
+            raise ValueError(msg)
+        verdicts |= {*LEVELS[LEVELS.index(word) :]} if word in LEVELS else {word}
+    return frozenset(verdicts)
 
 
 def _look(
@@ -113,94 +186,132 @@ def _look(
     )
 
 
-def _json(entries: Sequence[tuple[Resource, Assessment]]) -> str:
-    """Write one JSON object a line, for each resource."""
-    return "\n".join(
-        to_json(
-            {
-                "id": resource.id,
-                "name": resource.name,
-                "kind": resource.kind,
-                "unit": resource.unit,
-                "balance_metric": resource.level_metric,
-                **resource.facts,
-                "size_gib": float(resource.facts["size_gib"])
-                if "size_gib" in resource.facts
-                else None,
-                "assessment": assessment.verdict,
-                "reason": assessment.reason,
-                "state": assessment.projection.state,
-                "balance_ratio": assessment.projection.level.likely
-                if assessment.projection.level and resource.has_share
-                else None,
-                "time_to_empty_s": assessment.projection.time_to_empty_s,
-                "low_s": assessment.projection.low_s,
-                "high_s": assessment.projection.high_s,
-                "worst_s": assessment.projection.worst_s,
-                "time_to_full_s": assessment.projection.time_to_full_s,
-                "data_age_s": assessment.projection.data_age_s,
-                "binding": assessment.projection.binding,
-                "limit_rate": resource.limit.rate
-                if resource.is_sized and not resource.not_watched
-                else None,
-                "caveats": resource.caveats,
-            }
-        )
-        for resource, assessment in entries
-    )
+def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
+    """One document for each resource, with its facts as numbers where they are numbers."""
+    numbers = {"size_gib", "baseline", "burst"}
+    for resource, assessment in entries:
+        projection = assessment.projection
+        facts = {
+            name: float(text) if name in numbers else text for name, text in resource.facts.items()
+        }
+        body = {
+            "id": resource.id,
+            "name": resource.name,
+            "kind": resource.kind,
+            **facts,
+            "rate_unit": resource.rate_unit,
+            "balance_metric": resource.level_metric,
+            "verdict": assessment.verdict,
+            "reason": assessment.reason,
+            "state": projection.state,
+            "balance": projection.level.likely if projection.level and resource.has_share else None,
+            "time_to_empty_s": projection.time_to_empty_s,
+            "low_s": projection.low_s,
+            "high_s": projection.high_s,
+            "worst_s": projection.worst_s,
+            "time_to_full_s": projection.time_to_full_s,
+            "data_age_s": projection.data_age_s,
+            "binding": projection.binding,
+            "limit_rate": resource.limit.rate
+            if resource.is_sized and not resource.not_watched
+            else None,
+            "caveats": resource.caveats,
+        }
+        yield as_document("resource", body, at=now, **place_of_unit(resource.unit))
+
+
+def _has_credits(entry: Assessed) -> bool:
+    """False for a resource without a bucket, which never runs out."""
+    _, assessment = entry
+    return assessment.verdict != "ok" or assessment.projection.state != "not_applicable"
 
 
 def _report(
-    entries: Sequence[tuple[Resource, Assessment]],
+    entries: Sequence[Assessed],
     looks: "Sequence[UnitSnapshot]",
-    paint: Callable[[str], str],
+    args: Namespace,
+    terminal: Terminal,
     place: str,
 ) -> str:
     """Write the table, then what it cannot show, then the counts."""
-    headings = ["resource", "name", "type", "verdict", "state", "balance", "empty in", "worst case"]
     silent = {
         (str(snapshot.unit), resource_id): why
         for snapshot in looks
         for resource_id, why in snapshot.quiet.items()
     }
-    rows: list[tuple[str, ...]] = [
-        (
-            resource.id,
-            resource.name[:24],
-            resource.facts.get("type", resource.kind),
-            f"{word_of(assessment.verdict)}{', silent' if (resource.unit, resource.id) in silent else ''}",
-            assessment.projection.state,
-            f"{assessment.projection.level.likely:.0%}"
-            if assessment.projection.level and resource.has_share
-            else "-",
-            span(assessment.projection.time_to_empty_s),
-            span(assessment.projection.worst_s),
-        )
-        for resource, assessment in entries
+    # Who asks for resources by name sees them, whatever they have.
+    chosen = [entry for entry in entries if args.all or args.wanted or _has_credits(entry)]
+    shown = chosen[: args.limit]
+    headings = [*HEADINGS, "region"] if args.all_regions else [*HEADINGS]
+    rows = [(*_row(entry, silent), entry[0].region)[: len(headings)] for entry in shown]
+    notes = [
+        f"{resource.id} {why}"
+        for resource, _ in shown
+        if (why := silent.get((resource.unit, resource.id)))
     ]
-    if len(looks) > 1:
-        headings.insert(0, "region")
-        rows = [(r.region, *row) for (r, _), row in zip(entries, rows, strict=True)]
-    notes = [f"{resource_id} {why}" for (_, resource_id), why in silent.items()]
     # In danger although the load that is seen would not empty it: the reason is not in the table.
     notes += [
         f"{resource.id}: {assessment.reason}"
-        for resource, assessment in entries
+        for resource, assessment in shown
         if assessment.verdict == "not_watched"
         or (
             assessment.verdict in {"warning", "critical"}
             and assessment.projection.time_to_empty_s == math.inf
         )
     ]
-    not_watched = sum(assessment.verdict == "not_watched" for _, assessment in entries)
-    unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
-    requested = sum(snapshot.metrics_requested for snapshot in looks)
+    if len(shown) < len(chosen):
+        notes.append(f"{len(chosen) - len(shown)} more are less urgent: leave out --limit")
+    if not entries:
+        return _nothing(looks, args, place)
+    count = _count(entries, len(entries) - len(chosen), looks)
+    if not rows:
+        return count
+    columns = terminal_columns(terminal.stdout, terminal.env)
+    paint = painter(terminal.stdout, terminal.env)
+    drawn = table(headings, rows, paint=paint, columns=columns, elastic=ELASTIC)
+    return "\n".join([drawn, *notes, count])
+
+
+def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
+    """One resource as a row: first how long is left."""
+    resource, assessment = entry
+    projection = assessment.projection
+    level = projection.level
+    is_silent = (resource.unit, resource.id) in silent
+    return (
+        span(projection.time_to_empty_s),
+        span(projection.worst_s),
+        f"{word_of(assessment.verdict)}{', silent' if is_silent else ''}",
+        f"{level.likely:.0%}" if level and resource.has_share else "-",
+        resource.id,
+        cut(resource.name, LONGEST_NAME),
+        resource.facts.get("type", resource.kind),
+    )
+
+
+def _nothing(looks: "Sequence[UnitSnapshot]", args: Namespace, place: str) -> str:
     excluded = sum(snapshot.excluded for snapshot in looks)
     left_out = f", {excluded} left out by tag" if excluded else ""
-    request_count = f"{requested} metrics requested"
-    if not rows:
-        hint = "" if len(looks) > 1 else "; other regions: --all-regions"
-        return f"no resource with credits in {place}{left_out}{hint}; {request_count}"
-    unwatched = f", {not_watched} not watched" if not_watched else ""
-    count = f"{len(entries)} resources, {unknown} unknown{unwatched}{left_out}; {request_count}"
-    return "\n".join([table(headings, rows, paint=paint), *notes, count])
+    hint = "" if args.all_regions else "; other regions: --all-regions"
+    return f"no resource with credits in {place}{left_out}{hint}; {_requested(looks)}"
+
+
+def _count(
+    entries: Sequence[Assessed], without_credits: int, looks: "Sequence[UnitSnapshot]"
+) -> str:
+    """How many there are, how many of them nobody can judge, and how many are not in the table."""
+    unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
+    not_watched = sum(assessment.verdict == "not_watched" for _, assessment in entries)
+    excluded = sum(snapshot.excluded for snapshot in looks)
+    parts = [f"{len(entries)} resources, {unknown} unknown"]
+    if not_watched:
+        parts.append(f"{not_watched} not watched")
+    if without_credits:
+        parts.append(f"{without_credits} without burst credits (--all shows them)")
+    if excluded:
+        parts.append(f"{excluded} left out by tag")
+    return f"{', '.join(parts)}; {_requested(looks)}"
+
+
+def _requested(looks: "Sequence[UnitSnapshot]") -> str:
+    return f"{sum(snapshot.metrics_requested for snapshot in looks)} metrics requested"

@@ -4,18 +4,31 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.cli.account import add_account_arguments, make_clients, where_of
+from burstwatch.cli.account import (
+    ANY_REGION,
+    add_account_arguments,
+    enabled_regions,
+    make_clients,
+    where_of,
+)
 from burstwatch.cli.board import Board, word_of
+from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.config import Config, config_from_env
+from burstwatch.cli.output import terminal_columns
+from burstwatch.config import Config
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
+if TYPE_CHECKING:  # boto3 is an extra
+    from burstwatch.aws.client.session import Clients
+
 LEAST_S, MOST_S = 10.0, 3_600.0
 BUDGET_S = 120.0
-HEADINGS = ("resource", "type", "verdict", "balance", "empty in", "worst case")
+HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "type")
+ELASTIC = frozenset({"resource", "type"})
 
 
 GROUP = "look"
@@ -24,6 +37,7 @@ GROUP = "look"
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, and how often to look."""
     add_account_arguments(parser)
+    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
     parser.add_argument(
         "--every",
@@ -32,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="how often to refresh, in seconds (default 60); resources far from danger are refreshed less often",
     )
+    add_deployed_settings_arguments(parser)
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -39,18 +54,23 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if not LEAST_S <= args.every <= MOST_S:
         msg = f"every must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
         raise ValueError(msg)
-    config = config_from_env(terminal.env)
-    find_kinds(args.kind or config.kinds)  # refuses early what there is not
-    look = make_look(args, terminal, config)
+    if args.all_regions and args.region is not None:
+        msg = "--region is for one region, and --all-regions is given"
+        raise ValueError(msg)
+    find_kinds(args.kind)  # refuses early what there is not
+    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
+    config = config_of(args, terminal.env, lambda: home)
+    look = make_look(args, terminal, config, home)
     if not terminal.stdout.isatty():
         board = Board()
         look(board)
         rows = [
-            (line.name, line.type, word_of(line.verdict), line.balance, line.time_left, line.worst)
+            (line.time_left, line.worst, word_of(line.verdict), line.balance, line.name, line.type)
             for line in board.lines(terminal.clock())
         ]
         if rows:
-            print(table(HEADINGS, rows), file=terminal.stdout)
+            columns = terminal_columns(terminal.stdout, terminal.env)
+            print(table(HEADINGS, rows, columns=columns, elastic=ELASTIC), file=terminal.stdout)
         print(board.summary(terminal.clock()), file=terminal.stdout)
         for problem in board.problems:
             print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -64,35 +84,56 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def make_look(args: Namespace, terminal: Terminal, config: Config) -> Callable[[Board], None]:
-    """A function that asks for what is due, as a sweep does: by the deadline of each resource."""
-    clients = make_clients(args, terminal.env)
+def make_look(
+    args: Namespace, terminal: Terminal, config: Config, home: "Clients"
+) -> Callable[[Board], None]:
+    """A function that asks for what is due in each region, as a sweep does: by the deadline of each resource."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.look.snapshot import look  # noqa: PLC0415 - boto3 is an extra
 
-    unit, memory = clients.unit(), Memory()
+    unit = home.unit()
+    regions = enabled_regions(home) if args.all_regions else [unit.region]
+    clients_of = {unit.region: home}
+    memories = {region: Memory() for region in regions}
+    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
 
     def ask(board: Board) -> None:
         now = terminal.clock()
-        snapshot = look(
-            unit,
-            find_kinds(args.kind or config.kinds).values(),
-            clients,
-            config,
-            memory,
-            now=now,
-            deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
-            demand_horizon_s=math.inf,
-        )
-        board.take(
-            snapshot.assessments,
-            at=now,
-            place=where_of(unit),
-            requested=snapshot.metrics_requested,
-            problems=tuple(
+        snapshots, problems = [], []
+        for region in regions:
+            try:
+                if region not in clients_of:
+                    clients_of[region] = make_clients(args, terminal.env, region)
+                snapshot = look(
+                    clients_of[region].unit(),
+                    find_kinds(args.kind or config.kinds).values(),
+                    clients_of[region],
+                    config,
+                    memories[region],
+                    now=now,
+                    deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
+                    demand_horizon_s=math.inf,
+                )
+            except ValueError as error:
+                if not args.all_regions:
+                    raise
+                problems.append(f"{region}: {error}")
+                continue
+            snapshots.append(snapshot)
+            problems += [
                 f"{snapshot.unit}: {problem.part}: {problem.error}" for problem in snapshot.problems
-            ),
+            ]
+        board.take(
+            {
+                f"{snapshot.unit} {resource_id}": assessed
+                for snapshot in snapshots
+                for resource_id, assessed in snapshot.assessments.items()
+            },
+            at=now,
+            place=place,
+            requested=sum(snapshot.metrics_requested for snapshot in snapshots),
+            problems=tuple(problems),
         )
 
     return ask

@@ -4,10 +4,10 @@ import math
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import fields
+from dataclasses import asdict, fields
 
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import to_json
 from burstwatch.cli.values import (
     add_kind_argument,
     kinds_of_type,
@@ -84,9 +84,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
     }
     kind = find_kinds()[args.kind] if args.kind else _kind_by_type(stated)
     if kind.name == EBS_VOLUME.name:
-        text = _of_volume(stated, as_json=args.json)
+        text = _of_volume(stated, as_json=args.json, at=terminal.clock())
     else:
-        text = _of_kind(kind, stated, as_json=args.json)
+        text = _of_kind(kind, stated, as_json=args.json, at=terminal.clock())
     print(text, file=terminal.stdout)
     return 0
 
@@ -126,7 +126,7 @@ def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
     return {name: f"{text} ({', '.join(having[name])})" for name, text in texts.items()}
 
 
-def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
+def _of_volume(stated: Mapping[str, object], *, as_json: bool, at: float) -> str:
     """Answer for an EBS volume of the stated type and size."""
     if not stated.keys() >= {"type", "size_gib"}:
         msg = "whatif needs --type and --size-gib, or --kind"
@@ -135,10 +135,18 @@ def _of_volume(stated: Mapping[str, object], *, as_json: bool) -> str:
     said = {name: value for name, value in stated.items() if name in OF_VOLUMES - {"type"}}
     question = Question(volume_type=str(stated["type"]), **said)  # type: ignore[arg-type]
     result = answer(question)
-    return to_json(result) if as_json else _words(question, result)
+    return _json(EBS_VOLUME, result, at=at) if as_json else _words(question, result)
 
 
-def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
+def _json(kind: Kind, result: Prediction | KindAnswer, *, at: float) -> str:
+    """Write the answer as a document: its worst case and its unit have the names that all documents use."""
+    body = asdict(result)
+    body["worst_s"] = body.pop("worst_time_to_empty_s")
+    body["credit_unit"] = body.pop("unit")
+    return as_document("whatif", {"kind": kind.name, **body}, at=at)
+
+
+def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: float) -> str:
     """Answer for a resource of another kind, described in the terms of the kind's example."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
@@ -147,7 +155,7 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool) -> str:
     balance = _number("balance_percent", stated["balance_percent"])
     result = answer_for(kind, spec, load, balance_percent=balance)
     if as_json:
-        return to_json(result)
+        return _json(kind, result, at=at)
     lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", result)
     if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
         lines.insert(2, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")

@@ -19,7 +19,7 @@ from burstwatch.recordings.formats.layouts import first_line
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
 
-Document: TypeAlias = Any  # whatever JSON holds
+JsonDocument: TypeAlias = Any  # whatever JSON holds
 
 #: A line that only YAML begins with: a key, or a list.
 YAML_START = re.compile(r"(?:---\s*$|-\s+\S|[\"']?[A-Za-z_]\w*[\"']?:(?:\s|$))")
@@ -91,7 +91,7 @@ def is_yaml(text: str) -> bool:
     return YAML_START.match(head) is not None and "," not in head
 
 
-def read_all(documents: Sequence[Document], *, name: str) -> RawContents:
+def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
     """The series of documents: each by the program that wrote it, or together as the rows of one table.
 
     Raises:
@@ -109,7 +109,7 @@ def read_all(documents: Sequence[Document], *, name: str) -> RawContents:
     return merged(parts)
 
 
-def _json(text: str, *, name: str) -> list[Document]:
+def _json(text: str, *, name: str) -> list[JsonDocument]:
     """Parse JSON documents that follow each other; raises ValueError with the line of a mistake."""
     decoder = json.JSONDecoder()
     documents, at = [], 0
@@ -129,7 +129,7 @@ def _json(text: str, *, name: str) -> list[Document]:
     return documents
 
 
-def _python(text: str) -> list[Document] | None:
+def _python(text: str) -> list[JsonDocument] | None:
     """The answer that Python has printed, such as ``{'Timestamp': datetime.datetime(2026, 11, 2, ...)}``, or None."""
     if len(text) > LONGEST_PYTHON or "'" not in text:
         return None
@@ -140,7 +140,7 @@ def _python(text: str) -> list[Document] | None:
         return None
 
 
-def _value(node: ast.expr, depth: int) -> Document:
+def _value(node: ast.expr, depth: int) -> JsonDocument:
     """The value of an expression of constants, lists, mappings and times. Nothing of it is run."""
     if depth > DEEPEST:
         raise ValueError(depth)
@@ -160,7 +160,7 @@ def _value(node: ast.expr, depth: int) -> Document:
     raise ValueError(ast.dump(node)[:80])
 
 
-def _call(node: ast.Call, depth: int) -> Document:
+def _call(node: ast.Call, depth: int) -> JsonDocument:
     called = ast.unparse(node.func).rsplit(".", 1)[-1]
     if called in PYTHON_NUMBERS and node.args:
         return _value(node.args[0], depth + 1)
@@ -191,7 +191,7 @@ def _zone_offset(node: ast.expr) -> timedelta | None:
     return timedelta(seconds=int(seconds[1])) if seconds else None
 
 
-def _known(document: Document, *, name: str) -> RawContents | None:
+def _known(document: JsonDocument, *, name: str) -> RawContents | None:
     """The contents by the first reader that knows the document's shape."""
     for module in json_formats():
         try:
@@ -206,7 +206,7 @@ def _known(document: Document, *, name: str) -> RawContents | None:
     return None
 
 
-def _read(document: Document, *, name: str) -> RawContents:
+def _read(document: JsonDocument, *, name: str) -> RawContents:
     """Read a document with the first reader that knows its shape; raises ValueError if none does."""
     contents = _known(document, name=name)
     if contents is None:
