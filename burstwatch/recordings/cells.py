@@ -66,6 +66,19 @@ RATES = frozenset(
         "c/s", "count/s", "count/second", "credits/s", "bytes/s", "bytes/second", "/s",
     }
 )  # fmt: skip
+PERCENTS = frozenset({"%", "percent"})
+#: How Grafana and CloudWatch call units in their own fields, as people write them in a cell.
+UNIT_ALIASES = {
+    "bps": "B/s", "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "binbps": "B/s", "kibs": "KiB/s", "mibs": "MiB/s",
+    "decbytes": "B", "bytes/second": "B/s", "kilobytes": "kB", "megabytes": "MB", "gigabytes": "GB", "reqps": "req/s",
+    "kilobytes/second": "kB/s", "megabytes/second": "MB/s", "ops": "ops/s", "mib": "MiB", "kib": "KiB", "gib": "GiB",
+}  # fmt: skip
+#: A name of values per second.
+RATE_NAME = re.compile(
+    r"\b(?:i?rate|irate|per_second|persecond|derivative)\(|as_rate\(\)|per[ _]sec(?:ond)?\b|/\s*s(?:ec(?:ond)?)?\b|/\s*PERIOD\(|\b(?:iops|ops/s)\b",
+    re.IGNORECASE,
+)
+UNIT_IN_NAME = re.compile(r"[(\[]\s*([A-Za-z%/]+)\s*[)\]]\s*$")
 #: The first character is a digit, also where a percent sign comes first.
 SHORTENED = re.compile(
     r"%?\s?([-+]?[0-9][0-9.,'\s]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*([A-Za-z/]*)"
@@ -85,6 +98,36 @@ class Number:
 
     value: float
     is_rate: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeriesUnit:
+    """The unit of a whole series: the factor of its values, whether they are per second, and whether in percent."""
+
+    value: float = 1.0
+    is_rate: bool = False
+    is_percent: bool = False
+
+
+def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
+    """The unit that stands beside the values, or in a name such as ``rate(VolumeReadOps)`` or ``VolumeReadBytes (MiB)``.
+
+    The unit of CloudWatch, such as Count, and one that is not known, changes nothing.
+    """
+    names = [name for name in names if name]
+    is_named_rate = any(RATE_NAME.search(name) for name in names)
+    in_name = next((match[1] for name in names if (match := UNIT_IN_NAME.search(name))), "")
+    for text in filter(None, (unit, in_name)):
+        if text.lower() == "percentunit":
+            return SeriesUnit(value=100.0, is_percent=True)
+        try:
+            factor, is_rate = _unit(UNIT_ALIASES.get(text.lower(), text), "", text)
+        except ValueError:
+            continue
+        return SeriesUnit(
+            value=factor, is_rate=is_rate or is_named_rate, is_percent=text.lower() in PERCENTS
+        )
+    return SeriesUnit(is_rate=is_named_rate)
 
 
 def has_decimal_comma(cells: Iterable[str]) -> bool:

@@ -29,6 +29,14 @@ MOSTLY = 0.5
 MOST_SAMPLES = 5_256_000
 #: A time that is off its place by less is exact.
 EXACT_S = 0.5
+#: A sum of floats is off by so much at the most.
+NOISE = 1e-6
+#: The shortest gap is the period if it is this share of them, and no other is longer by more than this.
+OFTEN, LONGEST_STEPS = 0.1, 3
+#: Gaps of which so many are the same are exact, and not rounded to minutes.
+REGULAR = 0.8
+#: An exact gap is a multiple of this. Late rows are at any distance.
+EXACT_GAP_S = 5
 
 TimedValues = Sequence[tuple[float, float]]
 
@@ -205,7 +213,7 @@ def _check_percent(matched: Matched, kind: Kind, name: str) -> None:
         return
     metric = matched.resource.level_metric
     for at, value in matched.points.get(metric, ()):
-        if value > PERCENT:
+        if value > PERCENT + NOISE:
             msg = f"{name}: {metric} is {value:g} at {recorded_time(at)}, allowed is a number from 0 to 100"
             raise ValueError(msg)
 
@@ -274,10 +282,22 @@ def _step(times: Sequence[float], *, least_share: float = 0.0) -> float | None:
 
     None if there is no gap, or if fewer than ``least_share`` of the gaps are like it.
     """
+    exact = Counter(float(max(1, round(after - before))) for before, after in pairwise(times))
     gaps = Counter(_whole_period(after - before) for before, after in pairwise(times))
     if not gaps:
         return None
+    ((usual_s, usual_count),) = exact.most_common(1)
+    if usual_count >= REGULAR * exact.total() and usual_s % EXACT_GAP_S == 0:
+        return usual_s
     step_s, count = max(gaps.items(), key=lambda pair: (pair[1], -pair[0]))
+    shortest_s = min(gaps)
+    is_even = all(gap % shortest_s == 0 for gap in exact)
+    if (
+        is_even
+        and gaps[shortest_s] >= OFTEN * gaps.total()
+        and step_s <= LONGEST_STEPS * shortest_s
+    ):
+        step_s = shortest_s  # most rows are missing
     return step_s if count >= least_share * gaps.total() else None
 
 

@@ -42,8 +42,12 @@ RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
 #: Such as CPUUtilization: no person names a column like this.
 CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
 MOST_NAMED = 5
+#: A later answer may correct this share of the values of an earlier one.
+MOST_CORRECTED = 0.05
 #: Rows at 1 in a run that show a full balance, written as a share.
 FULL_ROWS = 3
+#: A share has been so low, or has more decimals than a program shows of a percentage.
+DRAINED = 0.6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,7 +174,8 @@ def _are_shares(parts: Sequence[RecordedSeries], points: Sequence[tuple[float, f
     if not values or max(values) != 1 or any(part.has_percent_sign for part in parts):
         return False
     longest = max(len(list(run)) for value, run in groupby(values) if value == 1)
-    return longest >= FULL_ROWS and any(0 < value < 1 for value in values)
+    has_drained = min(values) < DRAINED or any(len(f"{value}") > len("0.123") for value in values)
+    return longest >= FULL_ROWS and has_drained
 
 
 def _by_metric(
@@ -186,6 +191,8 @@ def _by_metric(
     unknown: list[RecordedSeries] = []
     for series in chosen:
         metric = _metric_of(series, kind)
+        if metric in kind.level_metrics and not series.points and not is_own:
+            continue  # a balance without a value is none
         if metric:
             by_metric.setdefault(metric, []).append(series)
         else:
@@ -207,9 +214,12 @@ def _of_one_metric(unknown: Sequence[RecordedSeries]) -> list[RecordedSeries]:
     """The series if there is one, or if they differ in the statistic only: the columns of one metric. Nothing else."""
     if len(unknown) < 2:  # noqa: PLR2004 - several
         return list(unknown)
-    statistics = [_statistic_of(series) for series in unknown]
-    keys = {series.names[:-1] for series in unknown}
-    is_one = len(keys) == 1 and all(statistics) and len(set(statistics)) == len(statistics)
+    forms = {(series.names, _statistic_of(series)) for series in unknown}
+    keys = {names[:-1] for names, _ in forms}
+    statistics = [statistic for _, statistic in forms]
+    is_one = len(forms) == 1 or (
+        len(keys) == 1 and all(statistics) and len(set(statistics)) == len(statistics)
+    )
     return list(unknown) if is_one else []
 
 
@@ -287,7 +297,8 @@ def _is_other_metric(series: RecordedSeries, level: str) -> bool:
     """True if a series has the name of another metric of CloudWatch, which is no level of this kind."""
     metrics = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
     return any(
-        word in metrics or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word)
+        not statistic_of_word(word)
+        and (word in metrics or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word))
         for name in series.names
         for word in name.split()
     )
@@ -340,7 +351,17 @@ def _joined(series: Sequence[RecordedSeries], metric: str, name: str) -> list[tu
     if len({(part.names, _statistic_of(part)) for part in series}) > 1:
         msg = f"{name} has several series of {metric}: {_labels(series)}: choose one by --only TEXT"
         raise ValueError(msg)
-    return [point for part in series for point in part.points]
+    points: list[tuple[float, float]] = []
+    values: dict[float, float] = {}
+    for part in series:
+        shared = [(at, value) for at, value in part.points if at in values]
+        differing = sum(values[at] != value for at, value in shared)
+        if differing > max(1, MOST_CORRECTED * len(shared)):
+            msg = f"{name} has {metric} twice with other values for the same times, as of two resources: give one file for each, or --only TEXT"
+            raise ValueError(msg)
+        points += part.points
+        values.update(part.points)
+    return points
 
 
 def _check_one_resource(by_metric: Mapping[str, Sequence[RecordedSeries]], name: str) -> None:

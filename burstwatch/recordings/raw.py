@@ -4,7 +4,8 @@ What a time or a number means is decided over the whole file: which sign is the 
 month comes first. So the formats keep the file's own cells, and this module reads all of them in one way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstwatch.recordings.cells import (
@@ -14,11 +15,19 @@ from burstwatch.recordings.cells import (
     check_number,
     has_decimal_comma,
     parse_number,
+    unit_of_series,
 )
 from burstwatch.recordings.samples import Contents, RecordedSeries
-from burstwatch.recordings.times import Conventions, UnreadableTimeError, date_order, read_times
+from burstwatch.recordings.times import (
+    Conventions,
+    UnreadableTimeError,
+    date_order,
+    read_times,
+    read_zone,
+)
 
 LONGEST_SHOWN = 80
+UTC_NAMES = frozenset({"UTC", "GMT"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,15 +35,23 @@ class RawSeries:
     """One series in the file's order, with its ``times`` and ``values`` as the file has them.
 
     ``names`` are what the file calls it, the most telling one first. ``statistic`` is CloudWatch's, or empty where the
-    file does not say; ``period_s`` is None there. ``lines`` has the line of each value, or nothing for a document.
+    file does not say; ``period_s`` is None there. ``unit`` is that of all values, as the file writes it beside them. ``lines`` has the line of each value, or nothing for a document.
     """
 
     names: tuple[str, ...]
     statistic: str = ""
     period_s: float | None = None
+    unit: str = ""
     times: Sequence[object]
     values: Sequence[object]
     lines: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what is no list of times with a value for each."""
+        are_lists = all(isinstance(cells, list | tuple) for cells in (self.times, self.values))
+        if not are_lists or len(self.times) != len(self.values):
+            msg = f"{short(self.label)} has not a value for each time"
+            raise ValueError(msg)
 
     @property
     def label(self) -> str:
@@ -47,7 +64,7 @@ class RawContents:
     """The series of a file, and what it says of itself and of its cells.
 
     ``row_times`` are the times of all rows, with their ``row_lines``. ``has_semicolons`` says that a comma cannot be the
-    separator of its columns, so it is a decimal sign. ``is_utc`` says that a heading names UTC.
+    separator of its columns, so it is a decimal sign. ``zone`` is the time zone that a heading names.
     """
 
     format: str
@@ -62,7 +79,7 @@ class RawContents:
     spec: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     has_semicolons: bool = False
-    is_utc: bool = False
+    zone: str = ""
 
 
 def read_cells(raw: RawContents, conventions: Conventions, *, name: str) -> Contents:
@@ -96,9 +113,22 @@ class _Reader:
         every = [raw.row_times, *(part.times for part in raw.series)]
         written = {str(cell).strip() for times in every for cell in times}
         order, notes = date_order(written, conventions)
-        self._conventions = replace(conventions, date_order=order)
-        self._notes = list(notes)
+        self._conventions = self._with_zone(replace(conventions, date_order=order))
+        self._notes = [*_separators(raw, has_comma=self._has_comma), *notes]
         self.row_seconds = self._seconds(raw.row_times, raw.row_lines)
+
+    def _with_zone(self, conventions: Conventions) -> Conventions:
+        """The zone that a heading names, if nobody has stated one; raises ValueError for the short name of several."""
+        zone = self._raw.zone
+        if not zone or conventions.zone is not None or zone.upper() in UTC_NAMES:
+            return conventions
+        try:
+            if not re.search(r"[/+-]", zone):
+                raise ValueError(zone)  # noqa: TRY301 - one message for both
+            return replace(conventions, zone=read_zone(re.sub(r"^(UTC|GMT)\s*(?=[+-])", "", zone)))
+        except ValueError:
+            msg = f"{self._name}: a heading names the time zone {zone!r}, which stands for several: --timezone names one, such as Europe/Berlin"
+            raise ValueError(msg) from None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -114,11 +144,12 @@ class _Reader:
             lines = [part.lines[place] for place in places] if part.lines else ()
             times = list(self._seconds([part.times[place] for place in places], lines))
         points, rates = [], set[bool]()
+        unit = unit_of_series(part.unit, part.names)
         for at, place in zip(times, places, strict=True):
             number = self._number(part, place)
             if number is None:
                 continue
-            points.append((at, number.value))
+            points.append((at, number.value * unit.value))
             if number.value:
                 rates.add(number.is_rate)
         return RecordedSeries(
@@ -126,8 +157,9 @@ class _Reader:
             statistic=part.statistic,
             period_s=part.period_s,
             points=points,
-            is_rate=self._one_unit(part, rates),
-            has_percent_sign=any("%" in str(part.values[place]) for place in places),
+            is_rate=self._one_unit(part, rates) or unit.is_rate,
+            has_percent_sign=unit.is_percent
+            or any("%" in str(part.values[place]) for place in places),
         )
 
     def _seconds(self, cells: Sequence[object], lines: Sequence[int]) -> Sequence[float]:
@@ -137,7 +169,7 @@ class _Reader:
                 [str(cell).strip() for cell in cells],
                 self._conventions,
                 is_own=self._raw.is_own,
-                is_utc=self._raw.is_utc,
+                is_utc=self._raw.zone.upper() in UTC_NAMES,
             )
         except UnreadableTimeError as error:
             where = f"{self._name} line {lines[error.place]}" if lines else self._name
@@ -177,6 +209,17 @@ def _has_comma(raw: RawContents) -> bool:
     return raw.has_semicolons and not several and any("," in cell for cell in texts)
 
 
+def _separators(raw: RawContents, *, has_comma: bool) -> Iterator[str]:
+    """A note for a sign that may separate decimals or thousands, where no other cell of a file decides it."""
+    sign, opposite = (",", ".") if has_comma else (".", ",")
+    may_be_either = re.compile(rf"[1-9][0-9]{{0,2}}\{sign}[0-9]{{3}}")
+    texts = [cell.strip() for part in raw.series for cell in part.values if isinstance(cell, str)]
+    signed = [cell for cell in texts if sign in cell]
+    is_undecided = signed and not any(opposite in cell for cell in texts)
+    if raw.has_semicolons and is_undecided and all(map(may_be_either.fullmatch, signed)):
+        yield f"{signed[0]} is read with {sign!r} as the decimal sign, and nothing in the file decides it"
+
+
 def _is_nothing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in NOTHING)
 
@@ -185,14 +228,33 @@ def merged(parts: Sequence[RawContents]) -> RawContents:
     """The contents of a file that has several documents or tables."""
     if len(parts) == 1:
         return parts[0]
-    return RawContents(
-        format=parts[0].format,
+    head = parts[0]
+    times = [part.row_times for part in parts]
+    return replace(
+        head,
         series=[series for part in parts for series in part.series],
+        row_times=[cell for cells in times for cell in cells] if all(times) else (),
+        row_lines=[line for part in parts for line in part.row_lines] if all(times) else (),
         gaps_are_silence=all(part.gaps_are_silence for part in parts),
         notes=unique(note for part in parts for note in part.notes),
         has_semicolons=any(part.has_semicolons for part in parts),
-        is_utc=all(part.is_utc for part in parts),
+        zone=next((part.zone for part in parts if part.zone), ""),
+        is_own=all(part.is_own for part in parts),
     )
+
+
+def pairs_of(points: object) -> Sequence[tuple[object, object]]:
+    """The pairs of a time and a value.
+
+    Raises:
+        ValueError: if one is no pair.
+    """
+    pairs = points if isinstance(points, list) else []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:  # noqa: PLR2004 - a pair
+            msg = f"a point is {pair!r:.80}, allowed is a time with a value"
+            raise ValueError(msg)
+    return pairs
 
 
 def unique(notes: Iterable[str]) -> tuple[str, ...]:

@@ -21,6 +21,23 @@ from burstwatch.recordings.samples import Contents
 from burstwatch.recordings.times import Conventions
 
 STDIN = "-"
+#: How files begin that are no text.
+BINARY_MARKS = {
+    b"PK\x03\x04": "an Excel file, or another zip file",
+    b"\xd0\xcf\x11\xe0": "an Excel file",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF file",
+    b"\x28\xb5\x2f\xfd": "a file packed by zstd",
+}
+#: How the text begins that a program printed in place of data.
+FAILURES = (
+    "An error occurred (",
+    "Unable to locate credentials",
+    "<!DOCTYPE",
+    "<html",
+    "<?xml",
+    "usage: aws",
+)
 GZIP_MARK = b"\x1f\x8b"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: A year of minutes takes 40 MB.
@@ -64,6 +81,10 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
     if not start:
         msg = f"{name}: no rows, the file is empty"
         raise ValueError(msg)
+    if start.startswith(FAILURES):
+        line = " ".join(start.splitlines()[0].split())[:80]
+        msg = f"{name} has no data: it begins with {line!r}"
+        raise ValueError(msg)
     read = next((read for is_such, read in TEXT_FORMATS if is_such(start)), None)
     raw = read_table(text, name=name) if read is None else read(start, name=name)
     return read_cells(raw, conventions, name=name)
@@ -101,6 +122,10 @@ def _inflate(raw: bytes, name: str) -> bytes:
 
 def _decode(raw: bytes, name: str) -> str:
     encoding = "utf-16" if raw.startswith(UTF_16_MARKS) else "utf-8-sig"
+    program = next((text for mark, text in BINARY_MARKS.items() if raw.startswith(mark)), "")
+    if program:
+        msg = f"{name} is {program}: save it as CSV"
+        raise ValueError(msg)
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:

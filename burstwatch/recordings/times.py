@@ -8,8 +8,9 @@ decided over all its cells. The names of months and of halves of the day are tho
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from itertools import groupby, pairwise
 from statistics import median
@@ -28,14 +29,22 @@ EARLIEST_S = -6e10
 UNITS_FROM = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 #: A smaller number is no time since 1970 that a program of today has written.
 FIRST_YEARS_S = 1e8
+#: CloudWatch began in 2009. A time of a recording is not before, and not after 2039.
+EARLIEST_RECORDED_S, LATEST_RECORDED_S = 1_230_768_000.0, 2_200_000_000.0
 #: Excel counts days since 1899-12-30, and 60,000 is in the year 2064.
 EXCEL_DAYS = (36_526.0, 60_000.0)
 EXCEL_EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
 DAY_S = 86_400.0
 HOUR_S = 3_600.0
+#: Clocks change at night, before four.
+NIGHT_S = 4 * HOUR_S
+#: The share of the times of an hour that comes twice when clocks change: rows can be missing.
+MOSTLY = 0.6
 #: CloudWatch began in 2009, so an earlier year of two digits is another part of a date.
 FIRST_SHORT_YEAR = 9
-COMPACT = re.compile(r"20[0-9]{6}(?:T?[0-9]{4}(?:[0-9]{2})?Z?)?")
+COMPACT = re.compile(
+    r"20[0-9]{2}[01][0-9][0-3][0-9](?:T?[0-2][0-9](?:[0-5][0-9](?:[0-9]{2})?)?Z?)?"
+)
 POWERSHELL = re.compile(r"/Date\((-?[0-9]+)(?:[+-][0-9]{4})?\)/")
 HALF_OF_DAY = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
 CLOCK = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?")
@@ -43,6 +52,8 @@ CLOCK_OF_DOTS = re.compile(
     r"(?<=[\s,])([0-9]{1,2})\.([0-9]{2})(?:\.([0-9]{2})(?:,([0-9]{1,9}))?)?$"
 )
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
+#: A time with something in parentheses behind it.
+BEHIND = re.compile(r"(.*[^\s].*?)\s*\(([^()]*)\)$")
 WORD = re.compile(r"[^\W\d_]+")
 DIGITS = re.compile(r"[0-9]+")
 #: The beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese and Dutch.
@@ -168,9 +179,9 @@ def read_zone(name: str) -> tzinfo:
         ValueError: if there is none of this name.
     """
     offset = OFFSET.fullmatch(name)
-    if offset is not None:
-        return timezone(timedelta(seconds=_offset_s(offset)))
     try:
+        if offset is not None:
+            return timezone(timedelta(seconds=_offset_s(offset)))
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):
         msg = f"the time zone is {name!r}, allowed is a name such as Europe/Berlin or UTC, or an offset such as +02:00"
@@ -194,7 +205,7 @@ def date_order(
     try:
         order, notes = _date_order(moments, texts, conventions)
     except UnreadableTimeError:
-        return None, ()
+        return conventions.date_order, ()
     return (order, notes) if moments else (conventions.date_order, ())
 
 
@@ -226,6 +237,12 @@ def read_times(
     Raises:
         UnreadableTimeError: for a cell that is no time, or that two times are meant by.
     """
+    if is_own:
+        return _read(cells, conventions, is_own=True, is_utc=is_utc)
+    return _check_years(_read(cells, conventions, is_own=False, is_utc=is_utc), cells)
+
+
+def _read(cells: Sequence[str], conventions: Conventions, *, is_own: bool, is_utc: bool) -> Times:
     if not is_own and _all_match(cells, COMPACT):
         cells = [_spelled_out(cell) for cell in cells]
     numbers = _numbers(cells)
@@ -233,28 +250,41 @@ def read_times(
         wall = [EXCEL_EPOCH.timestamp() + round(number * DAY_S) for number in numbers]
         return _on_the_wall(wall, cells, conventions, ("times are in days, as Excel counts them",))
     if numbers is not None:
+        _check_digits(numbers, cells)
         pairs = zip(numbers, cells, strict=True)
         seconds = [
             _in_seconds(number, cell, n, is_own=is_own) for n, (number, cell) in enumerate(pairs)
         ]
         return Times(seconds=seconds)
-    moments = [_moment(cell, n) for n, cell in enumerate(cells)]
+    moments: Sequence[_Moment] = [_moment(cell, n) for n, cell in enumerate(cells)]
     order, notes = _date_order(moments, cells, conventions)
     if conventions.date_order is not None:
         notes = ()  # said by whoever decided it
     local = [moment.local_s(order) for moment in moments]
+    moments = _with_offsets_of_names(moments, local, cells, conventions)
     if is_utc or all(moment.offset_s is not None for moment in moments):
         seconds = [
             wall - (moment.offset_s or 0.0) for wall, moment in zip(local, moments, strict=True)
         ]
         return Times(seconds=seconds, notes=notes)
-    _check_zone_names(moments, local, cells, conventions)
     offsets = [moment.offset_s for moment in moments]
     if any(offset is not None for offset in offsets):
         place = next(n for n, offset in enumerate(offsets) if offset is None)
         msg = f"{cells[place]!r} has no time zone, and other times of the file have one"
         raise UnreadableTimeError(msg, place)
     return _on_the_wall(local, cells, conventions, notes)
+
+
+def _check_years(times: Times, cells: Sequence[str]) -> Times:
+    """Refuse a time that no recording has: it is a number of another kind, or a date in another order."""
+    for place, seconds in enumerate(times.seconds):
+        if not EARLIEST_RECORDED_S <= seconds <= LATEST_RECORDED_S:
+            year = 1970 + int(seconds // (365.2425 * DAY_S))
+            msg = (
+                f"{_short(cells[place])!r}, which would be in the year {year}, allowed are {TIMES}"
+            )
+            raise UnreadableTimeError(msg, place)
+    return times
 
 
 def _all_match(cells: Iterable[str], pattern: re.Pattern[str]) -> bool:
@@ -264,6 +294,8 @@ def _all_match(cells: Iterable[str], pattern: re.Pattern[str]) -> bool:
 def _spelled_out(cell: str) -> str:
     """20261102, 20261102T1345Z or 20261102134500 in ISO 8601's longer form."""
     clock = cell[8:].lstrip("T")
+    if len(clock) == len("13"):
+        clock += "00"
     return f"{cell[:4]}-{cell[4:6]}-{cell[6:8]}" + (f"T{clock}" if clock else "")
 
 
@@ -278,6 +310,14 @@ def _numbers(cells: Iterable[str]) -> list[float] | None:
             return None
         numbers.append(number)
     return numbers
+
+
+def _check_digits(numbers: Sequence[float], cells: Sequence[str]) -> None:
+    """Refuse times such as 1.793578E+12 that come again: a spreadsheet has cut their digits."""
+    for place, (number, before) in enumerate(zip(numbers[1:], numbers, strict=False), start=1):
+        if number == before and "e+1" in cells[place].lower():
+            msg = f"{_short(cells[place])!r} again: a spreadsheet has cut its digits, so format the column as a whole number"
+            raise UnreadableTimeError(msg, place)
 
 
 def _are_excel_days(numbers: Sequence[float]) -> bool:
@@ -355,7 +395,7 @@ def _read_written(cell: str) -> _Moment:
     if len(cell) > 100:  # noqa: PLR2004 - no time is as long
         raise ValueError(cell)
     text = unicodedata.normalize("NFKC", cell).strip()
-    text = re.sub(r"\([^()]*\)$", "", text).strip()
+    text = BEHIND.sub(_behind, text).strip()
     text = HALF_OF_DAY.sub(r"\1m", text)
     clock = CLOCK.search(text) or CLOCK_OF_DOTS.search(text)
     before, after = (text, "") if clock is None else (text[: clock.start()], text[clock.end() :])
@@ -374,6 +414,14 @@ def _read_written(cell: str) -> _Moment:
         offset_s=offset_s,
         zone_name=zone_name,
     )
+
+
+def _behind(match: re.Match[str]) -> str:
+    """The zone that stands in parentheses behind a time, or nothing where an offset stands before them."""
+    is_zone = OFFSET.fullmatch(match[2]) or re.fullmatch(r"[A-Z]{2,5}", match[2])
+    clock = CLOCK.search(match[1])
+    has_offset = clock is not None and OFFSET.search(match[1][clock.end() :]) is not None
+    return f"{match[1]} {match[2]}" if is_zone and not has_offset else match[1]
 
 
 def _named(words: Iterable[str], cell: str) -> tuple[int | None, str, str, bool]:
@@ -496,32 +544,53 @@ def _date_order(
         for candidate in allowed
         if spans[candidate] == spans[order] and shown.dates[candidate] != shown.dates[order]
     ]
-    if not equal:
-        is_decided = len(set(spans.values())) > 1 or len(spans) < len(preference)
-        is_worth_a_word = is_decided and "." not in cells[place]
-        return order, (f"dates are read {WORDS[order]}",) if is_worth_a_word else ()
     day = shown.dates[order].isoformat()
+    longer = [candidate for candidate in allowed if spans[candidate] > spans[order]]
+    if not equal and longer:
+        note = f"dates are read {WORDS[order]}, as all lie closest together so ({_short(cells[place])} is on {day}): --date-order {longer[0]} is the other way"
+        return order, (note,)
+    if not equal:
+        return order, () if "." in cells[place] else (f"dates are read {WORDS[order]}",)
     note = f"dates are read {WORDS[order]}, so {_short(cells[place])} is on {day}, and nothing in the file decides it: --date-order {equal[0]} is the other way"
     return order, (note,)
 
 
-def _check_zone_names(
+def _with_offsets_of_names(
     moments: Sequence[_Moment],
     local: Sequence[float],
     cells: Sequence[str],
     conventions: Conventions,
-) -> None:
-    """Refuse the short name of a zone, such as IST, unless it is one of the zone that a person has named."""
+) -> Sequence[_Moment]:
+    """The moments with the offset of the short name of a zone, such as BST, which the zone that a person named tells.
+
+    Raises:
+        UnreadableTimeError: for a name that is none of that zone, or where no zone is named.
+    """
+    if not any(moment.zone_name for moment in moments):
+        return moments
+    resolved = []
     for place, (moment, wall) in enumerate(zip(moments, local, strict=True)):
-        if not moment.zone_name:
-            continue
-        names = set[str]()
-        if conventions.zone is not None:
-            time = datetime.fromtimestamp(wall, UTC).replace(tzinfo=conventions.zone)
-            names = {f"{time.replace(fold=fold).tzname()}" for fold in (0, 1)}
-        if moment.zone_name not in names:
-            msg = f"{_short(cells[place])!r}, and {moment.zone_name} is the name of several time zones: --timezone names one, such as Europe/Berlin"
-            raise UnreadableTimeError(msg, place)
+        offset_s = moment.offset_s
+        if moment.zone_name and offset_s is None:
+            offsets = _offsets_by_name(wall, conventions.zone)
+            if moment.zone_name not in offsets:
+                msg = f"{_short(cells[place])!r}, and {moment.zone_name} is the name of several time zones: --timezone names one, such as Europe/Berlin"
+                raise UnreadableTimeError(msg, place)
+            offset_s = offsets[moment.zone_name]
+        resolved.append(replace(moment, offset_s=offset_s))
+    return resolved
+
+
+def _offsets_by_name(wall: float, zone: tzinfo | None) -> dict[str, float]:
+    """The offsets that a clock in a zone can have at a time, by the name of each."""
+    if zone is None:
+        return {}
+    time = datetime.fromtimestamp(wall, UTC).replace(tzinfo=zone)
+    occurrences = [time.replace(fold=fold) for fold in (0, 1)]
+    return {
+        f"{occurrence.tzname()}": (occurrence.utcoffset() or timedelta()).total_seconds()
+        for occurrence in occurrences
+    }
 
 
 def _on_the_wall(
@@ -533,8 +602,10 @@ def _on_the_wall(
     """Times without a zone: in the zone that a person has named, and else in UTC, which is said."""
     if conventions.zone is None:
         _check_one_clock(local, cells)
+        missing = _missing_hour(local)
         note = "times have no zone and are taken as UTC"
-        return Times(seconds=local, notes=(*notes, note))
+        return Times(seconds=local, notes=(*notes, note, *([missing] if missing else [])))
+    _check_years(Times(seconds=local), cells)
     zone = conventions.zone
     is_falling = len(local) > 1 and local[-1] < local[0]
     places = range(len(local) - 1, -1, -1) if is_falling else range(len(local))
@@ -601,16 +672,36 @@ def _check_repeated_hour(
 
 
 def _check_one_clock(local: Sequence[float], cells: Sequence[str]) -> None:
-    """Refuse times that go back by an hour once, as clocks do in autumn: merged they would be wrong."""
-    if len(local) < 3:  # noqa: PLR2004 - a step, and one that differs
+    """Refuse times of which an hour at night comes twice, as when clocks change: merged they would be wrong."""
+    counts = Counter(local)
+    twice = sorted(at for at, count in counts.items() if count > 1)
+    if not twice or len(counts) < 3:  # noqa: PLR2004 - more than the hour itself
         return
+    ordered = sorted(counts)
+    usual = median([after - before for before, after in pairwise(ordered)])
+    begin = twice[0] - twice[0] % HOUR_S
+    in_hour = [at for at in ordered if begin <= at < begin + HOUR_S]
+    is_night = begin % DAY_S < NIGHT_S
+    is_whole = len(twice) >= MOSTLY * len(in_hour) and twice[-1] - twice[0] < HOUR_S
     steps = [after - before for before, after in pairwise(local)]
-    usual = median(steps)
-    back = [place for place, step in enumerate(steps, start=1) if step * usual <= 0]
-    if len(back) != 1 or not usual:
-        return
-    place = back[0]
-    jump = abs(usual - steps[place - 1])
-    if abs(jump - HOUR_S) <= abs(usual) / 2 and abs(usual) < HOUR_S:
-        msg = f"{_short(cells[place])!r}, an hour back, as when clocks change: --timezone names the zone, such as Europe/Berlin"
+    direction = 1.0 if local[-1] >= local[0] else -1.0
+    back = [step * direction for step in steps if step * direction <= 0]
+    # In order it goes back once, by the hour but for a few rows; out of order the whole hour is there twice.
+    goes_back = len(back) == 1 and back[0] <= 3 * usual - HOUR_S
+    is_whole = is_whole or (goes_back and twice[-1] - twice[0] < HOUR_S)
+    if is_night and is_whole and usual <= HOUR_S and len(ordered) > len(in_hour):
+        place = max(n for n, at in enumerate(local) if at == twice[0])
+        msg = f"{_short(cells[place])!r} again, and with it an hour at night, as when clocks change: --timezone names the zone, such as Europe/Berlin, or UTC if rows are doubled"
         raise UnreadableTimeError(msg, place)
+
+
+def _missing_hour(local: Sequence[float]) -> str:
+    """A note if an hour at night is missing, as when clocks change in spring; nothing else."""
+    ordered = sorted(set(local))
+    gaps = [(after - before, before) for before, after in pairwise(ordered)]
+    usual = median([gap for gap, _ in gaps] or [HOUR_S])
+    wide = [before for gap, before in gaps if gap == usual + HOUR_S]
+    odd = sum(gap != usual for gap, _ in gaps)
+    if len(wide) == odd == 1 and wide[0] % DAY_S < NIGHT_S and usual < HOUR_S:
+        return f"an hour is missing after {datetime.fromtimestamp(wide[0], UTC):%Y-%m-%d %H:%M}, as when clocks change: --timezone names the zone"
+    return ""

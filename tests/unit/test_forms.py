@@ -2,6 +2,7 @@
 
 import json
 import pprint
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -515,6 +516,7 @@ def zone_of(name: str) -> ZoneInfo:
         return pytest.skip("this machine has no time zones")
 
 
+GP2 = described_by_hand(find_kinds()["ebs_volume"], {"type": "gp2", "size_gib": "100"})
 START_S = 1_580_000_100  # a Sunday in January 2020, and 300 divides what is added to it
 series = st.tuples(
     st.integers(0, 1_000_000),
@@ -528,19 +530,163 @@ series = st.tuples(
 
 
 def read_back(text: str, conventions: Conventions = Conventions()) -> list[tuple[float, float]]:  # noqa: B008
+    """The balance as `explain` plays it: by its name, and alone of its kind."""
+    kind = find_kinds()["ebs_volume"]
     contents = read_text(text, name="file", conventions=conventions)
-    chosen = [part for part in contents.series if part.points and part.statistic != "Samplecount"]
-    lowest = [part for part in chosen if part.statistic == "Minimum"] or chosen
-    assert len(lowest) == 1, [part.label for part in contents.series]
-    return sorted(lowest[0].points)
+    matched = match_metrics(contents, kind, GP2, only="", name="file")
+    to_grid(matched, kind, contents, period_s=None, name="file")
+    return sorted(matched.points["BurstBalance"])
 
 
 def test_there_are_forty_forms_and_more() -> None:
     assert len(FORMS) >= 40
 
 
+@form
+def one_pair_after_the_other(points: Points) -> str:
+    return repr([(at(t), v) for t, v in points])
+
+
+@form
+def a_print_for_each_datapoint(points: Points) -> str:
+    return "\n".join(repr({"Timestamp": at(t), "Minimum": v}) for t, v in points)
+
+
+@form
+def pandas_json_by_time(points: Points) -> str:
+    return json.dumps({"BurstBalance": {f"{t}000": v for t, v in points}})
+
+
+@form
+def pandas_json_by_row(points: Points) -> str:
+    return json.dumps({f"{t}000": {"BurstBalance": v} for t, v in points})
+
+
+@form
+def pandas_split_by_time(points: Points) -> str:
+    return json.dumps({"columns": ["BurstBalance"], "index": [t * 1000 for t, _ in points], "data": [[v] for _, v in points]})  # fmt: skip
+
+
+@form
+def pandas_named_series_printed(points: Points) -> str:
+    rows = (f"{at(t)}    {v}" for t, v in points)
+    return "\n".join(
+        ["Timestamp", *rows, f"Name: BurstBalance, Length: {len(points)}, dtype: float64", ""]
+    )
+
+
+@form
+def polars_printed(points: Points) -> str:
+    rows = (f"│ {at(t)} ┆ {v} │" for t, v in points)
+    head = [f"shape: ({len(points)}, 2)", "┌─────┬─────┐", "│ Timestamp ┆ BurstBalance │", "│ --- ┆ --- │", "│ datetime[μs, UTC] ┆ f64 │", "╞═════╪═════╡"]  # fmt: skip
+    return "\n".join([*head, *rows, "└─────┴─────┘", ""])
+
+
+@form
+def yaml_stream(points: Points) -> str:
+    pytest.importorskip("yaml")
+    rows = [f"  - Minimum: {v}\n    Timestamp: '{iso(t)}'" for t, v in points]
+    return "\n".join(["- Label: BurstBalance", "  Datapoints:", *rows, ""])
+
+
+@form
+def two_answers_in_a_list(points: Points) -> str:
+    half = len(points) // 2
+    parts = [points[:half], points[half:]]
+    return json.dumps([json.loads(get_metric_statistics(part)) for part in parts if part])
+
+
+@form
+def two_queries_joined(points: Points) -> str:
+    half = len(points) // 2
+    return "\n".join(json.dumps([[iso(t), v] for t, v in part]) for part in (points[:half], points[half:]) if part)  # fmt: skip
+
+
+@form
+def influx_shell(points: Points) -> str:
+    rows = (f"{t}000000000 {v}" for t, v in points)
+    return "\n".join(["name: cloudwatch_aws_ebs", "time                burst_balance_minimum", "----                ---------------------", *rows, ""])  # fmt: skip
+
+
+@form
+def line_protocol_with_texts(points: Points) -> str:
+    return "".join(f'> ebs,volume_id={VOLUME} note="a b, c=1",burst_balance_minimum={v} {t}000000000\n' for t, v in points)  # fmt: skip
+
+
+@form
+def powershell_datapoints(points: Points) -> str:
+    nothing = {"Average": 0, "ExtendedStatistics": {}, "Maximum": 0, "SampleCount": 0, "Sum": 0}
+    return json.dumps([{**nothing, "Minimum": v or 0.001, "Timestamp": iso(t)} for t, v in points]) if all(v for _, v in points) else get_metric_statistics(points)  # fmt: skip
+
+
+@form
+def esql(points: Points) -> str:
+    columns = [{"name": "@timestamp", "type": "date"}, {"name": "BurstBalance", "type": "double"}]
+    return json.dumps({"columns": columns, "values": [[iso(t), v] for t, v in points]})
+
+
+@form
+def results_by_query_as_text(points: Points) -> str:
+    times = [f"TIMESTAMPS\t{iso(t)}" for t, _ in points]
+    values = [f"VALUES\t{v}" for _, v in points]
+    other = [*times, *(f"VALUES\t{n}" for n in range(len(points)))]
+    return "\n".join(["m1\tBurstBalance\tComplete", *times, *values, "m2\tVolumeQueueLength\tComplete", *other, ""])  # fmt: skip
+
+
+@form
+def graphite_csv(points: Points) -> str:
+    rows = (f"aws.ebs.{name},{time},{value}" for time, v in shaped(points, "%Y-%m-%d %H:%M:%S") for name, value in (("BurstBalance", v), ("VolumeReadOps", 0)))  # fmt: skip
+    return "\n".join([*rows, ""])
+
+
+@form
+def rows_that_name_their_statistic(points: Points) -> str:
+    rows = (f"{iso(t)},BurstBalance,{statistic},{value}" for t, v in points for statistic, value in (("Minimum", v), ("Maximum", 100)))  # fmt: skip
+    return "\n".join(["timestamp,metric,statistic,value", *rows, ""])
+
+
+@form
+def a_zone_in_a_column(points: Points) -> str:
+    rows = (f"{at(t).astimezone(CENTRAL):%Y-%m-%d %H:%M:%S},+01:00,{v}" for t, v in points)
+    return "\n".join(["Time,TZ,BurstBalance", *rows, ""])
+
+
+@form
+def a_zone_in_the_heading(points: Points) -> str:
+    rows = [(f"{at(t).astimezone(CENTRAL):%Y-%m-%d %H:%M:%S}", v) for t, v in points]
+    return csv_of(rows, "Time (UTC+1),BurstBalance")
+
+
+@form
+def a_zone_in_parentheses(points: Points) -> str:
+    return csv_of(
+        [(f"{at(t).astimezone(CENTRAL):%Y-%m-%d %H:%M:%S} (UTC+01:00)", v) for t, v in points]
+    )
+
+
+@form
+def the_half_of_the_day_in_a_column(points: Points) -> str:
+    rows = (f"{at(t):%Y-%m-%d},{at(t):%I:%M:%S},{at(t):%p},{v}" for t, v in points)
+    return "\n".join(["Date,Time,AMPM,BurstBalance", *rows, ""])
+
+
+@form
+def local_times_beside_those_in_utc(points: Points) -> str:
+    rows = (
+        f"{at(t).astimezone(CENTRAL):%Y-%m-%d %H:%M:%S},{at(t):%Y-%m-%d %H:%M:%S},{v}"
+        for t, v in points
+    )
+    return "\n".join(["time,time_utc,BurstBalance", *rows, ""])
+
+
+@form
+def blanks_after_commas_under_a_title(points: Points) -> str:
+    rows = (f'"{iso(t)}", "{v}"' for t, v in points)
+    return "\n".join(["Report for a volume", "Time, BurstBalance", *rows, "   ", ""])
+
+
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(points=series)
 def test_a_series_is_read_back_as_it_was_written(name: str, points: Points) -> None:
     assert read_back(FORMS[name](points)) == [(float(t), v) for t, v in points]
@@ -566,7 +712,8 @@ def test_the_order_of_day_and_month_is_what_the_whole_column_shows_or_it_is_said
     is_said = any("nothing in the file decides it" in note for note in contents.notes)
     assert is_said or read == [t for t, _ in points]
     chosen = Conventions(date_order=order)  # type: ignore[arg-type]
-    assert read_back(text, chosen) == points
+    chosen_contents = read_text(text, name="file", conventions=chosen)
+    assert chosen_contents.series[0].points == points
 
 
 @settings(max_examples=60, deadline=None)
@@ -594,7 +741,7 @@ def test_local_times_across_a_change_of_clocks_are_read_in_their_zone(
     steps = {b - a for a, b in pairwise(local)}
     goes_back = len(steps) > 1 and len({a > b for a, b in pairwise(local)}) > 1
     if goes_back and zone != "Australia/Lord_Howe":
-        with pytest.raises(ValueError, match="an hour back, as when clocks change: --timezone"):
+        with pytest.raises(ValueError, match="as when clocks change: --timezone names the zone"):
             read_text(csv_of(rows), name="file")
 
 
@@ -646,3 +793,134 @@ def test_a_metric_and_a_statistic_are_taken_from_the_person_where_the_file_is_si
     named = name_series(contents, kind, **stated)
     buckets = described_by_hand(kind, {"type": "gp2", "size_gib": "100"})
     assert match_metrics(named, kind, buckets, only="", name="f").resource.statistic == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # Each of these was read wrongly once, without a word.
+        ("Zeit,BurstBalance\n02.11.2026 00:00,98,5\n02.11.2026 00:05,97,25\n", "2 cells expected, got 3"),
+        ("timestamp,metric,statistic,value\n2026-11-02T00:00:00Z,BurstBalance,Maximum,60\n", "as Maximum only"),
+        ("Time,BurstBalance\n0,98\n5,97\n10,96\n", "which would be in the year 1970"),
+        ("date,time,BurstBalance\n2026-11-02,0005,98\n2026-11-02,0010,98\n", "which would be in the year 1970"),
+        ("Time,BurstBalance\n2611020005,98\n", "which would be in the year 2052"),
+        ("Time (CET),BurstBalance\n2026-11-02 01:00:00,98\n", "which stands for several: --timezone"),
+        ("Time,BurstBalance\n2026-11-02 01:00:00 (CET),98\n", "CET is the name of several time zones"),
+        ("Time,volume,BurstBalance\n2026-11-02T00:00:00Z,orders,100\n2026-11-02T00:00:00Z,users,100\n", "several series of BurstBalance"),
+        ("# burstwatch kind=ebs_volume spec=type=gp2,size_gib=1\nt_s,balance_percent\n0,1\n# burstwatch kind=ebs_volume spec=type=gp2,size_gib=2\nt_s,balance_percent\n60,1\n", "files of 2 resources"),
+        ('[{"Timestamp": "2026-11-02T00:00:00Z", "Minimum": 3}, 5]', "of an unknown form"),
+        ('{"Label": "BurstBalance", "Datapoints": [], "Datapoints": []}', "the key 'Datapoints' twice"),
+        ("[{'Timestamp': datetime.datetime(2026, 11, 2, tzinfo=Mars()), 'Minimum': 3}]", "is not valid"),
+        ("[{'Timestamp':datetime.datetime(year=2026,month=11,day=2),'Minimum':9}]", "is not valid"),
+        ('{"columns":["BurstBalance"],"data":[[100],-1]}', "of an unknown form"),
+        ('[{"Timestamps":["2026-11-02T00:00:00Z"],"Values":{"a":1}}]', "has not a value for each time"),
+        ('{"status":"ok","series":[{"metric":"aws.ebs.burst_balance","pointlist":[[1]]}]}', "allowed is a time with a value"),
+        ('{"errors":["Forbidden"]}', "Datadog answered with an error: Forbidden"),
+        ("An error occurred (AccessDenied) when calling the operation", "has no data: it begins with"),
+    ],
+)  # fmt: skip
+def test_what_would_be_read_wrongly_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_back(text)
+
+
+def amounts(text: str, metric: str = "VolumeReadOps") -> tuple[list[float], bool]:
+    contents = read_text(text, name="file")
+    (series,) = [part for part in contents.series if metric in part.label and part.points]
+    return [value for _, value in series.points], series.is_rate
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "is_rate"),
+    [
+        ("Time,rate(VolumeReadOps)\n2026-11-02T00:00:00Z,5\n", 5, True),
+        ("Time,VolumeReadOps (ops/s)\n2026-11-02T00:00:00Z,5\n", 5, True),
+        ("Time,VolumeReadOps per second\n2026-11-02T00:00:00Z,5\n", 5, True),
+        ("Time,VolumeReadOps/PERIOD(m2)\n2026-11-02T00:00:00Z,5\n", 5, True),
+        ("Time,VolumeReadOps\n2026-11-02T00:00:00Z,5\n", 5, False),
+        ("Time,VolumeReadOps,unit\n2026-11-02T00:00:00Z,5,Count\n", 5, False),
+        ("Time,VolumeReadOps,unit\n2026-11-02T00:00:00Z,5,Count/Second\n", 5, True),
+        ('{"Label":"VolumeReadOps","Datapoints":[{"Timestamp":"2026-11-02T00:00:00Z","Sum":5,"Unit":"Count/Second"}]}', 5, True),
+        ('{"status":"ok","series":[{"expression":"sum:aws.ebs.VolumeReadOps{*}.as_rate()","pointlist":[[1793577600000,5]]}]}', 5, True),
+        ('{"status":"ok","series":[{"metric":"aws.ebs.VolumeReadOps","unit":[{"name":"read"},{"name":"second"}],"pointlist":[[1793577600000,5]]}]}', 5, True),
+        ('{"series":[{"fields":[{"type":"time","values":[1793577600000]},{"type":"number","name":"VolumeReadOps","config":{"unit":"iops"},"values":[5]}]}]}', 5, True),
+    ],
+)  # fmt: skip
+def test_a_unit_beside_the_values_or_in_a_name_is_read(
+    text: str,
+    value: float,
+    is_rate: bool,  # noqa: FBT001
+) -> None:
+    assert amounts(text) == ([value], is_rate)
+
+
+def test_bytes_in_a_larger_unit_are_bytes() -> None:
+    text = "Time,VolumeReadBytes (MiB)\n2026-11-02T00:00:00Z,5\n"
+    assert amounts(text, "VolumeReadBytes") == ([5 * 2**20], False)
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("datetime.timezone.utc", "02:00"), ("tzutc()", "02:00"), ("tzoffset(None, 3600)", "01:00"),
+        ("datetime.timezone(datetime.timedelta(seconds=3600))", "01:00"),
+        ("datetime.timezone(datetime.timedelta(seconds=3600), 'UTC+1')", "01:00"),
+        ("datetime.timezone(datetime.timedelta(days=-1, seconds=68400))", "07:00"),
+        ("zoneinfo.ZoneInfo(key='Etc/GMT-1')", "01:00"), ("tzfile('/usr/share/zoneinfo/Etc/GMT-1')", "01:00"),
+    ],
+)  # fmt: skip
+def test_the_zones_that_python_prints_are_read(zone: str, expected: str) -> None:
+    zone_of("Etc/GMT-1")
+    text = f"[{{'Timestamp': datetime.datetime(2026, 11, 2, 2, 0, tzinfo={zone}), 'Minimum': 3.0}}]"
+    contents = read_text(text, name="file")
+    ((seconds, _),) = contents.series[0].points
+    assert f"{datetime.fromtimestamp(seconds, UTC):%H:%M}" == expected
+    assert not contents.notes
+
+
+@pytest.mark.parametrize("step_s", [300, 3_600])
+@pytest.mark.parametrize("missing", [set(), {5}, {143, 150}])
+def test_an_hour_that_comes_twice_is_refused_also_with_rows_missing_or_out_of_order(
+    step_s: int, missing: set[int]
+) -> None:
+    berlin = zone_of("Europe/Berlin")
+    first = int(datetime(2026, 10, 24, 12, tzinfo=UTC).timestamp())
+    points = [
+        (first + step_s * n, float(n % 50)) for n in range(86_400 // step_s) if n not in missing
+    ]
+    rows = [(datetime.fromtimestamp(t, berlin).strftime("%Y-%m-%d %H:%M:%S"), v) for t, v in points]
+    for ordered in (rows, rows[::-1], rows[50:] + rows[:50]):
+        with pytest.raises(ValueError, match="--timezone names the zone"):
+            read_back(csv_of(ordered))
+
+
+def test_an_hour_that_is_missing_at_night_is_said() -> None:
+    berlin = zone_of("Europe/Berlin")
+    first = int(datetime(2026, 3, 28, 22, tzinfo=UTC).timestamp())
+    rows = [(datetime.fromtimestamp(first + 300 * n, berlin).strftime("%Y-%m-%d %H:%M:%S"), 50.0) for n in range(80)]  # fmt: skip
+    notes = read_text(csv_of(rows), name="file").notes
+    assert (
+        "an hour is missing after 2026-03-29 01:55, as when clocks change: --timezone names the zone"
+        in notes
+    )
+
+
+def test_short_names_of_zones_are_read_in_the_zone_that_is_named() -> None:
+    london = zone_of("Europe/London")
+    first = int(datetime(2026, 10, 24, 22, tzinfo=UTC).timestamp())
+    points = [(first + 300 * n, float(n)) for n in range(60)]
+    rows = [
+        (datetime.fromtimestamp(t, london).strftime("%Y-%m-%d %H:%M:%S %Z"), v) for t, v in points
+    ]
+    assert read_back(csv_of(rows), Conventions(zone=london)) == points
+
+
+@pytest.mark.parametrize(
+    ("minutes", "period_s"), [([0, 10, 15, 25, 35, 40, 50], 300), ([0, 1.5, 3, 4.5, 6], 90)]
+)
+def test_the_period_is_what_the_rows_have(minutes: list[float], period_s: float) -> None:
+    kind = find_kinds()["ebs_volume"]
+    rows = [(str(int(START_S + 60 * minute)), 50.0) for minute in minutes]
+    contents = read_text(csv_of(rows), name="file")
+    matched = match_metrics(contents, kind, GP2, only="", name="file")
+    assert to_grid(matched, kind, contents, period_s=None, name="file").period_s == period_s

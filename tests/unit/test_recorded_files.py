@@ -404,7 +404,7 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
         ("{}", "document of an unknown form, allowed are the answers of"),
         ("[1,2]", "document of an unknown form"),
         ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
-        ('{"Datapoints": [{"Timestamp": 3, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
+        ('{"Datapoints": [{"Timestamp": 1790000000, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
         ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
         ('{"Datapoints": [{"Minimum": 3}]}', "document of an unknown form"),
         ('{"Datapoints": [', "begins like JSON and is not valid: line 1"),
@@ -412,14 +412,14 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
         ('{"status":"success","data":{"resultType":"vector","result":[]}}', "only query_range gives"),
         ("[" * 100_000, "begins like JSON and is not valid: too deep"),
         ("t_s,BurstBalance Maximum\n0,3\n60,4\n", "as Maximum only, which hides how low it was"),
-        ("Time,a BurstBalance,b BurstBalance\n0,3,4\n", "several series of BurstBalance: a BurstBalance, b"),
+        ("Time,a BurstBalance,b BurstBalance\n1790000000,3,4\n", "several series of BurstBalance: a BurstBalance, b"),
         (
-            "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n0,3,4\n",
+            "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n1790000000,3,4\n",
             "series of vol-0aaaaaaaaaaaaaaa1, vol-0aaaaaaaaaaaaaaa2: choose one by --only TEXT",
         ),
         ("Time,BurstBalance\n0,3.5 Mb/s\n", "BurstBalance is '3.5 Mb/s', allowed is a number"),
-        ("Time,BurstBalance\n0,3.5 io/s\n", "BurstBalance per second, and a balance is no rate"),
-        ("Time,BurstBalance\n0,3\n60,4\n90,5\n", ""),
+        ("Time,BurstBalance\n1790000000,3.5 io/s\n", "BurstBalance per second, and a balance is no rate"),
+        ("t_s,BurstBalance\n0,3\n60,4\n90,5\n", ""),
     ],
 )  # fmt: skip
 def test_what_no_program_writes_is_refused_in_one_line(

@@ -1,6 +1,6 @@
 """Reads what the AWS CLI prints with ``--output text`` and ``--output table``, as the answer that its JSON would be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from burstwatch.recordings.formats.documents import read_all
@@ -38,27 +38,44 @@ def read_aws_text(text: str, *, name: str) -> RawContents:
 
 
 def _answers(text: str, name: str) -> Iterator[dict[str, Any]]:
-    label, datapoints, results = "", list[dict[str, Any]](), list[dict[str, Any]]()
-    for number, line in enumerate(text.splitlines(), start=1):
-        mark, *cells = line.rstrip("\n").split("\t")
+    rows = text.splitlines()
+    if any(row.startswith(("TIMESTAMPS\t", "VALUES\t")) for row in rows):
+        yield _data_answer(rows)
+    else:
+        yield from _statistics_answers(rows, name)
+
+
+def _statistics_answers(rows: Sequence[str], name: str) -> Iterator[dict[str, Any]]:
+    """One answer for each label with the datapoints below it."""
+    label, datapoints = "", list[dict[str, Any]]()
+    for number, row in enumerate(rows, start=1):
+        mark, *cells = row.split("\t")
         if mark == "DATAPOINTS":
             datapoints.append(_datapoint(cells, f"{name} line {number}"))
-        elif mark == "METRICDATARESULTS":
-            label = (cells[1:2] or cells or [""])[0]
-            results.append({"Label": label, "Timestamps": [], "Values": []})
-        elif mark in {"TIMESTAMPS", "VALUES"}:
-            if not results:
-                results.append({"Timestamps": [], "Values": []})
-            results[-1][mark.capitalize()] += cells
-        elif not cells and mark:
+        elif mark and not cells:
             if datapoints:
                 yield {"Label": label, "Datapoints": datapoints}
                 datapoints = []
             label = mark
     if datapoints:
         yield {"Label": label, "Datapoints": datapoints}
-    if results:
-        yield {"MetricDataResults": results}
+
+
+def _data_answer(rows: Sequence[str]) -> dict[str, Any]:
+    """One result for each row with a label; its times and values are below it. ``--query`` leaves out the mark of the row."""
+    label, begins, results = "", True, list[dict[str, Any]]()
+    for row in rows:
+        mark, *cells = row.split("\t")
+        if mark in {"TIMESTAMPS", "VALUES"}:
+            if begins:
+                results.append({"Label": label, "Timestamps": [], "Values": []})
+            begins = False
+            results[-1][mark.capitalize()] += cells
+        elif mark:
+            named = cells if mark == "METRICDATARESULTS" else [mark, *cells]
+            # An id, the label and the status; or the label alone.
+            label, begins = (named[1:2] or named or [""])[0], True
+    return {"MetricDataResults": results}
 
 
 def _datapoint(cells: list[str], where: str) -> dict[str, Any]:

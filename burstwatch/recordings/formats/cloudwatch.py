@@ -62,6 +62,7 @@ def _statistics(document: Mapping[str, Any]) -> list[RawSeries]:
         RawSeries(
             names=(str(document.get("Label") or ""),),
             statistic=statistic_of_word(statistic),
+            unit=_word(points[0].get("Unit") or ""),
             times=times,
             values=values,
         )

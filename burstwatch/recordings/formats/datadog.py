@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.raw import RawContents, RawSeries, pairs_of
 
 PROGRAMS = ("Datadog's query API", "Graphite")
 
@@ -14,19 +14,13 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
         ValueError: for an answer that is an error.
     """
     if isinstance(document, list) and document and all(_is_target(part) for part in document):
-        return _contents(
-            "JSON of Graphite",
-            [
-                RawSeries(
-                    names=(str(part["target"]),),
-                    times=[at for _, at in part["datapoints"]],
-                    values=[value for value, _ in part["datapoints"]],
-                )
-                for part in document
-            ],
-        )
+        return _contents("JSON of Graphite", [_target(part) for part in document])
     if not isinstance(document, dict):
         return None
+    refused = document.get("errors")
+    if isinstance(refused, list) and refused and len(document) == 1:
+        msg = f"Datadog answered with an error: {refused[0]!s:.80}"
+        raise ValueError(msg)
     if document.get("status") == "error" and "series" in document:
         msg = f"Datadog answered with an error: {document.get('error') or document.get('message')}"
         raise ValueError(msg)
@@ -41,6 +35,7 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
         [
             RawSeries(
                 names=(" ".join(map(str, series.get("group_tags") or [])),),
+                unit=_unit(series),
                 times=attributes["times"],
                 values=values,
             )
@@ -53,13 +48,32 @@ def _is_target(part: object) -> bool:
     return isinstance(part, dict) and {"target", "datapoints"} <= part.keys()
 
 
+def _target(part: dict[str, Any]) -> RawSeries:
+    points = pairs_of(part["datapoints"])
+    return RawSeries(
+        names=(str(part["target"]),),
+        times=[at for _, at in points],
+        values=[value for value, _ in points],
+    )
+
+
 def _series(series: dict[str, Any]) -> RawSeries:
     names = (series.get("expression"), series.get("metric"), series.get("scope"))
+    points = pairs_of(series["pointlist"])
     return RawSeries(
         names=tuple(str(name) for name in names if name),
-        times=[at for at, _ in series["pointlist"]],
-        values=[value for _, value in series["pointlist"]],
+        unit=_unit(series),
+        times=[at for at, _ in points],
+        values=[value for _, value in points],
     )
+
+
+def _unit(series: dict[str, Any]) -> str:
+    """``/s`` for values per second: Datadog gives a unit as a pair, of which the second is what it is per."""
+    units = series.get("unit") or []
+    per = units[1].get("name") if len(units) > 1 and units[1] else None
+    is_rate = per == "second" or any(unit and unit.get("per") == "second" for unit in units)
+    return "/s" if is_rate else ""
 
 
 def _contents(format_: str, series: list[RawSeries]) -> RawContents:

@@ -6,8 +6,9 @@ Several documents may follow one another: people join the answers of several cal
 import ast
 import json
 import re
+import warnings
 from collections.abc import Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
 from burstwatch.recordings.formats.layouts import first_line
+from burstwatch.recordings.formats.python_zones import python_zone
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
 
@@ -88,7 +90,8 @@ def read_yaml_documents(text: str, *, name: str) -> RawContents:
 def is_yaml(text: str) -> bool:
     """True if the first line of a text begins a document of YAML."""
     head = first_line(text)
-    return YAML_START.match(head) is not None and "," not in head
+    is_underlined = any(re.fullmatch(r"[-\s]*-[-\s]*", line) for line in text.splitlines()[1:4])
+    return YAML_START.match(head) is not None and "," not in head and not is_underlined
 
 
 def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
@@ -109,9 +112,21 @@ def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
     return merged(parts)
 
 
+class RepeatedKeyError(ValueError):
+    """An object of JSON has a key twice, so one of its values would be lost."""
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RepeatedKeyError(next(name for name in names if names.count(name) > 1)[:80])
+    return members
+
+
 def _json(text: str, *, name: str) -> list[JsonDocument]:
     """Parse JSON documents that follow each other; raises ValueError with the line of a mistake."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_with_unique_keys)
     documents, at = [], 0
     try:
         while at < len(text):
@@ -122,6 +137,9 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
     except json.JSONDecodeError as error:
         msg = f"{name} begins like JSON and is not valid: line {error.lineno}: {error.msg}"
         raise ValueError(msg) from None
+    except RepeatedKeyError as error:
+        msg = f"{name} is JSON with the key {error.args[0]!r} twice in one object"
+        raise ValueError(msg) from None
     except (ValueError, RecursionError) as error:
         where = "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
         msg = f"{name} begins like JSON and is not valid: {where}"
@@ -130,14 +148,23 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
 
 
 def _python(text: str) -> list[JsonDocument] | None:
-    """The answer that Python has printed, such as ``{'Timestamp': datetime.datetime(2026, 11, 2, ...)}``, or None."""
-    if len(text) > LONGEST_PYTHON or "'" not in text:
+    """The answer that Python has printed, such as ``{'Timestamp': datetime.datetime(2026, 11, 2, ...)}``, or None.
+
+    Several may follow one another, one in each line.
+    """
+    if len(text) > LONGEST_PYTHON or not ("'" in text or "datetime" in text):
         return None
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-        return [_value(tree.body, 0)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        return None
+    lines = [line for line in text.splitlines() if line.strip()]
+    for whole in (text.strip(), f"[{','.join(lines)}]"):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a text that is no Python
+                tree = ast.parse(whole, mode="eval")
+            document = _value(tree.body, 0)
+        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, OverflowError):
+            continue
+        return [document]
+    return None
 
 
 def _value(node: ast.expr, depth: int) -> JsonDocument:
@@ -157,6 +184,8 @@ def _value(node: ast.expr, depth: int) -> JsonDocument:
         return _call(node, depth)
     if isinstance(node, ast.Name) and node.id in {"nan", "NaT"}:
         return None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand, depth + 1)
     raise ValueError(ast.dump(node)[:80])
 
 
@@ -168,27 +197,20 @@ def _call(node: ast.Call, depth: int) -> JsonDocument:
         return dict(_value(node.args[0], depth + 1))
     if called not in PYTHON_TIMES:
         raise ValueError(called)
-    arguments = [_value(argument, depth + 1) for argument in node.args if not _is_zone(argument)]
-    zones = [keyword.value for keyword in node.keywords if keyword.arg in {"tzinfo", "tz"}]
-    zones += [argument for argument in node.args if _is_zone(argument)]
-    if len(arguments) == 1:
-        return str(arguments[0])
-    time = datetime(*arguments)  # noqa: DTZ001 - the zone follows
-    offset = _zone_offset(zones[0]) if zones else None
-    return time.isoformat() if offset is None else time.replace(tzinfo=timezone(offset)).isoformat()
-
-
-def _is_zone(node: ast.expr) -> bool:
-    return "tz" in ast.unparse(node) or "timezone" in ast.unparse(node)
-
-
-def _zone_offset(node: ast.expr) -> timedelta | None:
-    """The offset of ``tzutc()``, ``datetime.timezone.utc`` or ``tzoffset(None, 3600)``; None for ``tzlocal()``."""
-    written = ast.unparse(node)
-    if "utc" in written.lower():
-        return timedelta(0)
-    seconds = re.fullmatch(r"(?:\w+\.)*tzoffset\([^,]*, (-?[0-9]+)\)", written)
-    return timedelta(seconds=int(seconds[1])) if seconds else None
+    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    numbers = [argument for argument in node.args if isinstance(argument, ast.Constant)]
+    zones = [argument for argument in node.args if argument not in numbers]
+    zones += [named[name] for name in ("tzinfo", "tz") if name in named]
+    values = [_value(number, depth + 1) for number in numbers]
+    zone = python_zone(zones[0]) if zones else None
+    if len(values) == 1 and isinstance(values[0], str):
+        time = datetime.fromisoformat(values[0])
+    else:
+        fold = _value(named["fold"], depth + 1) if "fold" in named else 0
+        time = datetime(*values, fold=fold)  # noqa: DTZ001 - the zone follows
+    if zone is not None and time.tzinfo is None:
+        time = time.replace(tzinfo=zone)
+    return time.isoformat()
 
 
 def _known(document: JsonDocument, *, name: str) -> RawContents | None:
@@ -209,6 +231,11 @@ def _known(document: JsonDocument, *, name: str) -> RawContents | None:
 def _read(document: JsonDocument, *, name: str) -> RawContents:
     """Read a document with the first reader that knows its shape; raises ValueError if none does."""
     contents = _known(document, name=name)
+    if contents is None and isinstance(document, list) and document:
+        parts = [_known(part, name=name) for part in document]
+        answers = [part for part in parts if part is not None]
+        if len(answers) == len(parts):
+            contents = merged(answers)
     if contents is None:
         contents = read_records([document], name=name)
     if contents is None:

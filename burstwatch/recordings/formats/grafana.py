@@ -63,6 +63,7 @@ def _series(fields: list[dict[str, Any]]) -> Iterator[RawSeries]:
             names=_names(field),
             times=times,
             values=field["values"],
+            unit=str((field.get("config") or {}).get("unit") or ""),
         )
 
 

@@ -10,8 +10,8 @@ SEPARATOR = "sep="
 #: The first line of a file that PowerShell's Export-Csv wrote.
 TYPE_MARK = "#TYPE"
 #: A row of the lines that are drawn around cells, by the AWS CLI, psql, Markdown, Steampipe or PowerShell.
-BORDER = re.compile(r"[\s|+:=\-─━│┃┌┐└┘├┤┬┴┼╔╗╚╝═║╠╣╦╩╬╭╮╰╯]+")
-UPRIGHT = re.compile(r"[|│┃║]")
+BORDER = re.compile(r"[\s|+:=\-─━│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝═║╠╣╦╩╬╭╮╰╯]+")
+UPRIGHT = re.compile(r"[|│┃║┆]")
 #: Lines that pandas prints below a frame or a series.
 SIZE_LINE = re.compile(r"\[[0-9]+ rows x [0-9]+ columns\]")
 NAME_LINE = re.compile(
@@ -22,6 +22,11 @@ WRITTEN_TIME = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
     r"(?:\s?[+-]\d{2}:?\d{2}|\s?[AaPp][Mm]\b|\sUTC\b|Z)?"
 )
+#: polars prints the types of its columns below their names.
+TYPE_OF_COLUMN = re.compile(
+    r"(?:datetime|date|time|duration)(?:\[.*\])?|str|cat|enum|bool|[iuf]\d{1,3}|decimal.*"
+)
+HEAD_LINES = 3
 CUT = frozenset({"...", "…", ".."})
 
 
@@ -49,7 +54,9 @@ def split_rows(text: str, *, name: str, keeps_titles: bool = False) -> tuple[lis
     """
     lines = text.splitlines()
     head = [line for line in lines if line.strip() and not line.startswith("#")][:12]
-    if any(UPRIGHT.search(line) for line in head) and not any("," in line for line in head[:1]):
+    drawn = sum(UPRIGHT.search(line) is not None for line in head)
+    plain = sum(BORDER.fullmatch(line) is None for line in head) - drawn
+    if drawn > plain:
         rows = _drawn(lines)
         return (rows if keeps_titles else _without_titles(rows)), "|"
     delimiter = _delimiter(lines)
@@ -60,24 +67,30 @@ def split_rows(text: str, *, name: str, keeps_titles: bool = False) -> tuple[lis
 
 def _delimiter(lines: Iterable[str]) -> str | None:
     """The sign that the first row has most of, or None where blanks align the columns."""
+    head: list[str] = []
     for line in lines:
         if line.startswith(SEPARATOR) and len(line) == len(SEPARATOR) + 1:
             return line[-1]
-        if line.strip() and not line.startswith("#"):
-            sign = max(DELIMITERS, key=line.count)
-            if sign in line:
-                return sign
-            return None if len(line.split()) > 1 or line[0].isspace() else ","
-    return ","
+        is_data = (
+            line.strip() and not line.startswith("#") and not NAME_LINE.fullmatch(line.strip())
+        )
+        if is_data and len(head) < HEAD_LINES:
+            head.append(line)
+    # A title may stand above the headings.
+    for line in head:
+        sign = max(DELIMITERS, key=line.count)
+        if sign in line:
+            return sign
+    return None if any(len(line.split()) > 1 for line in head) else ","
 
 
 def _delimited(lines: Sequence[str], delimiter: str, *, name: str) -> Iterator[TextRow]:
     # With its end, a line that goes on in the next one because of a quote is not taken for one number.
     kept = ("" if line.startswith(("#", SEPARATOR)) else f"{line}\n" for line in lines)
-    reader = csv.reader(kept, delimiter=delimiter)
+    reader = csv.reader(kept, delimiter=delimiter, skipinitialspace=True)
     try:
         for cells in reader:
-            if any(cells):
+            if any(map(str.strip, cells)):
                 yield TextRow(line=reader.line_num, cells=[cell.strip() for cell in cells])
     except csv.Error as error:
         msg = f"{name} line {reader.line_num}: {error}"
@@ -90,9 +103,9 @@ def _drawn(lines: Sequence[str]) -> list[TextRow]:
     for number, line in enumerate(lines, start=1):
         if not line.strip() or BORDER.fullmatch(line) or re.match(r"\s*\([0-9]+ rows?\)", line):
             continue
-        inner = re.sub(r"^\s*[|│┃║]+|[|│┃║]+\s*$", "", line)
+        inner = re.sub(r"^\s*[|│┃║┆]+|[|│┃║┆]+\s*$", "", line)
         cells = [cell.strip() for cell in UPRIGHT.split(inner)]
-        if any(cells):
+        if any(cells) and not all(map(TYPE_OF_COLUMN.fullmatch, cells)):
             rows.append(TextRow(line=number, cells=cells))
     return rows
 
@@ -136,6 +149,8 @@ def _with_index(rows: Sequence[TextRow], named: str) -> list[TextRow]:
     widest = max(widths, default=0)
     if rows and widths[0] == widest and named and widest == 2:  # noqa: PLR2004 - an index and a value
         return [TextRow(line=0, cells=["", named]), *rows]
+    if rows and named and widest == 2 and widths[0] == 1:  # noqa: PLR2004 - the name of the index
+        rows = [TextRow(line=rows[0].line, cells=[rows[0].cells[0], named]), *rows[1:]]
     padded: list[TextRow] = []
     for row in rows:
         missing = widest - len(row.cells)

@@ -6,16 +6,18 @@ from burstwatch.recordings.formats.layouts import first_line
 from burstwatch.recordings.raw import RawContents, RawSeries
 
 WORD = r"(?:[^\s,=\\]|\\.)+"
+VALUE = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\s,\"]+)"
+FIELD = re.compile(rf"({WORD})=({VALUE})")
 #: A measurement with its tags, its fields and a time in nanoseconds.
 LINE = re.compile(
-    rf"(?P<name>{WORD})(?P<tags>(?:,{WORD}={WORD})*)\s+(?P<fields>{WORD}=[^\s,]+(?:,{WORD}=[^\s,]+)*)\s+(?P<time>-?[0-9]+)"
+    rf"(?P<name>{WORD})(?P<tags>(?:,{WORD}={WORD})*)\s+(?P<fields>{WORD}={VALUE}(?:,{WORD}={VALUE})*)\s+(?P<time>-?[0-9]+)"
 )
 
 
 def is_line_protocol(text: str) -> bool:
     """True if the first line that is no comment is a line of it."""
     head = first_line(text)
-    return LINE.fullmatch(head) is not None
+    return LINE.fullmatch(head.removeprefix("> ")) is not None
 
 
 def read_line_protocol(text: str, *, name: str) -> RawContents:
@@ -28,13 +30,12 @@ def read_line_protocol(text: str, *, name: str) -> RawContents:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        match = LINE.fullmatch(line.strip())
+        match = LINE.fullmatch(line.strip().removeprefix("> "))
         if match is None:
             msg = f"{name} line {number}: {line.strip()[:80]!r} is no line of InfluxDB's line protocol with a time"
             raise ValueError(msg)
         tags = " ".join(pair.partition("=")[2] for pair in match["tags"].split(",") if pair)
-        for pair in match["fields"].split(","):
-            field, _, value = pair.partition("=")
+        for field, value in FIELD.findall(match["fields"]):
             if value[:1] in {'"', "t", "T", "f", "F"}:
                 continue  # a text or a truth
             key = (field, match["name"], tags)

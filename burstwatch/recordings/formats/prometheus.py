@@ -4,13 +4,14 @@ import re
 from typing import Any
 
 from burstwatch.recordings.formats.layouts import first_line
-from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.raw import RawContents, RawSeries, pairs_of
 
 PROGRAMS = ("Prometheus's query_range",)
 LABELS = r"\{(?:[^\"{}]|\"(?:[^\"\\]|\\.)*\")*\}"
+VALUE = r"[-+]?(?:[0-9][0-9.eE+-]*|NaN|Inf|nan|inf)"
 #: A line of exposition text: a name, its labels, a value and a time.
 SAMPLE = re.compile(
-    rf"(?P<name>[A-Za-z_:][\w:]*)?(?P<labels>{LABELS})?\s+(?P<value>\S+)\s+(?P<time>-?[0-9.]+)\s*(?:#.*)?"
+    rf"(?P<name>[A-Za-z_:][\w:]*)?(?P<labels>{LABELS})?\s+(?P<value>{VALUE})\s+(?P<time>-?[0-9.]+)\s*(?:#.*)?"
 )
 #: A series as `promtool query range` prints it, and a sample of it.
 PRINTED = re.compile(rf"(?P<name>[A-Za-z_:][\w:]*)?(?P<labels>{LABELS})?\s*=>\s*(?P<rest>.*)")
@@ -26,6 +27,10 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
     Raises:
         ValueError: for an answer that is an error or no range.
     """
+    if _is_series(document):
+        document = [document]
+    elif isinstance(document, dict) and document.get("resultType") == "matrix":
+        document = document["result"]
     if isinstance(document, list) and document and all(_is_series(part) for part in document):
         return _contents("JSON of Prometheus", [_series(part) for part in document])
     if not isinstance(document, dict) or "status" not in document or "series" in document:
@@ -52,8 +57,8 @@ def _series(result: dict[str, Any]) -> RawSeries:
     labels = {key: str(value) for key, value in result["metric"].items()}
     return RawSeries(
         names=_names(labels.pop("__name__", ""), labels),
-        times=[at for at, _ in result["values"]],
-        values=[value for _, value in result["values"]],
+        times=[at for at, _ in pairs_of(result["values"])],
+        values=[value for _, value in pairs_of(result["values"])],
     )
 
 

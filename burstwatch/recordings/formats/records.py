@@ -3,14 +3,16 @@
 So write metric streams, Elasticsearch and metricbeat, Steampipe, telegraf, pandas, InfluxDB, and ``--query``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from burstwatch.recordings.formats.layouts import TextRow
 from burstwatch.recordings.formats.table import read_rows
 from burstwatch.recordings.raw import RawContents
+from burstwatch.recordings.times import is_time
 
 #: Where programs keep the rows of an answer.
+INDEX = "time"
 ENVELOPES = (
     "rows",
     "hits",
@@ -75,7 +77,7 @@ def _rows(document: Any, around: Mapping[str, Any], depth: int) -> Iterator[Any]
         for row in document:
             if isinstance(row, dict):
                 yield from _rows(row, around, depth + 1)
-            elif isinstance(row, list):
+            else:
                 yield row
     elif isinstance(document, dict):
         yield from _rows_of_mapping(document, around, depth)
@@ -85,32 +87,73 @@ def _rows_of_mapping(
     document: Mapping[str, Any], around: Mapping[str, Any], depth: int
 ) -> Iterator[Any]:
     headings = document.get("columns")
+    if isinstance(headings, list) and headings and isinstance(headings[0], dict):
+        headings = [heading.get("name") for heading in headings]
     rows = document.get("data", document.get("values", document.get("rows")))
-    if (
-        isinstance(headings, list)
-        and _are_texts(headings)
-        and isinstance(rows, list)
-        and rows
-        and isinstance(rows[0], list)
-    ):
-        for row in rows:
-            yield {**around, **dict(zip(headings, row, strict=False)), **_tags(document)}
+    if isinstance(headings, list) and _are_texts(headings) and _are_lists(rows):
+        yield from _rows_of_split(document, headings, rows or [], around)
         return
     envelope = next((key for key in ENVELOPES if isinstance(document.get(key), list | dict)), "")
     inner = document.get(envelope)
     if envelope and (isinstance(inner, list) or envelope in {"hits", "_source"}):
-        yield from _rows(inner, around, depth + 1)
+        yield from _rows(inner, {**around, **_beside(document, {envelope})}, depth + 1)
+        return
+    by_time = _rows_by_time(document)
+    if by_time:
+        yield from ({**around, **row} for row in by_time)
         return
     columns = {key: value for key, value in document.items() if _is_column(value)}
     lengths = {len(value) for value in columns.values()}
     if len(columns) > 1 and len(lengths) == 1 and lengths != {0}:
-        beside = {**around, **_tags(document)}
-        yield from (
-            {**beside, **dict(zip(columns, row, strict=True))}
-            for row in zip(*map(_values, columns.values()), strict=True)
-        )
+        beside = {**around, **_beside(document, columns)}
+        for row in zip(*map(_values, columns.values()), strict=True):
+            yield {**beside, **dict(zip(columns, row, strict=True))}
         return
     yield {**around, **document}
+
+
+def _rows_of_split(
+    document: Mapping[str, Any],
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    around: Mapping[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """Rows under headings. pandas writes the times of its index beside them."""
+    index = document.get("index")
+    has_times = (
+        isinstance(index, list)
+        and len(index) == len(rows)
+        and all(is_time(f"{at}") for at in index)
+    )
+    for n, row in enumerate(rows):
+        indexed = {INDEX: index[n]} if has_times and isinstance(index, list) else {}
+        beside = _beside(document, {"columns", "data", "values", "rows", "index"})
+        yield {**around, **beside, **indexed, **dict(zip(headings, row, strict=False))}
+
+
+def _rows_by_time(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a mapping whose keys are times, or whose columns are such mappings, as pandas writes them."""
+    if len(document) > 1 and all(map(is_time, document)):
+        return [
+            {INDEX: at, **(row if isinstance(row, dict) else {"value": row})}
+            for at, row in document.items()
+        ]
+    columns = {
+        key: value
+        for key, value in document.items()
+        if isinstance(value, dict) and len(value) > 1 and all(map(is_time, value))
+    }
+    if not columns:
+        return []
+    rows: dict[str, dict[str, Any]] = {}
+    for name, column in columns.items():
+        for at, value in column.items():
+            rows.setdefault(at, {INDEX: at})[name] = value
+    return [*rows.values()]
+
+
+def _are_lists(rows: object) -> bool:
+    return isinstance(rows, list) and bool(rows) and all(isinstance(row, list) for row in rows)
 
 
 def _are_texts(values: Sequence[object]) -> bool:
@@ -128,12 +171,12 @@ def _values(column: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON
     return list(column.values()) if isinstance(column, dict) else column
 
 
-def _tags(document: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(document: Mapping[str, Any], left_out: Container[str]) -> dict[str, Any]:
     """The values that stand beside the columns of one series: its name, and its tags or labels."""
     return {
         key: value
         for key, value in document.items()
-        if key in {"name", "tags", "metric", "label", "Label", "Id"} and not _is_column(value)
+        if key not in left_out and not isinstance(value, list)
     }
 
 

@@ -17,9 +17,18 @@ from burstwatch.recordings.times import TIMES, is_time
 
 #: Headings of times in the order in which they are preferred, without the signs between their words.
 TIME_NAMES = (
-    "ts", "atimestamp", "timestamp", "timestampper", "time", "datetime", "date", "datehour", "epoch",
+    "ts", "atimestamp", "timestamp", "timestampper", "time", "datetime", "epoch", "datehour", "date",
 )  # fmt: skip
-ZONES_OF_HEADINGS = re.compile(r"[\W_]+(utc|gmt)\W*$", re.IGNORECASE)
+#: A zone at the end of a heading: in parentheses, or UTC with an offset.
+ZONE_OF_HEADING = re.compile(
+    r"\s*[(\[]\s*((?:UTC|GMT)?\s*[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:/[A-Za-z_]+)+|[A-Z]{2,5})\s*[)\]]\s*$"
+    r"|[\W_]+((?:utc|gmt)(?:\s*[+-]\d{1,2}(?::?\d{2})?)?)\s*$",
+    re.IGNORECASE,
+)
+#: Headings of columns that belong to the time beside them: its zone, or its half of the day.
+BESIDE_TIME = frozenset({"tz", "timezone", "zone", "utcoffset", "offset", "ampm"})
+#: Headings of columns that name the statistic of a row.
+STATISTIC_NAMES = frozenset({"statistic", "stat", "stats", "statistics", "aggregation"})
 #: A time of a window that an InfluxDB query gives beside the time of each point.
 WINDOW_NAMES = frozenset({"_start", "_stop"})
 #: Headings of columns that say which metric or series a row is of.
@@ -27,7 +36,8 @@ KEY_NAMES = frozenset(
     {"series", "seriesname", "metric", "metricname", "name", "field", "variable", "legend", "label", "measurement", "id"}
 )  # fmt: skip
 #: Headings that say nothing of a series, and are left out without a word.
-PLAIN_NAMES = frozenset({"unit", "units", "index", "unnamed0", "result", "table", "rownumber"})
+UNIT_NAMES = frozenset({"unit", "units"})
+PLAIN_NAMES = UNIT_NAMES | frozenset({"index", "unnamed0", "result", "table", "rownumber"})
 OWN_TIME = "t_s"
 #: The first line of a file that `burstwatch export` wrote.
 OWN_MARK = "# burstwatch "
@@ -42,7 +52,7 @@ class _Headings:
     periods: list[float | None]
     time: int
     has_time_name: bool
-    is_utc: bool
+    zone: str
 
 
 def read_table(text: str, *, name: str) -> RawContents:
@@ -53,7 +63,11 @@ def read_table(text: str, *, name: str) -> RawContents:
     """
     rows, separator = split_rows(text, name=name)
     return read_rows(
-        rows, name=name, about=_own_mark(text), separator=separator, format_=_format_of(separator)
+        rows,
+        name=name,
+        about=_own_mark(text, name),
+        separator=separator,
+        format_=_format_of(separator),
     )
 
 
@@ -113,7 +127,7 @@ def _of_a_poller(contents: RawContents) -> RawContents:
         gaps_are_silence=False,
         notes=contents.notes,
         has_semicolons=contents.has_semicolons,
-        is_utc=contents.is_utc,
+        zone=contents.zone,
     )
 
 
@@ -121,12 +135,19 @@ def _format_of(separator: str) -> str:
     return {"|": "a table", " ": "a table"}.get(separator, "CSV")
 
 
-def _own_mark(text: str) -> dict[str, str]:
-    """Parse the first line of a file of ours: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``."""
+def _own_mark(text: str, name: str) -> dict[str, str]:
+    """Parse the first line of a file of ours: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``.
+
+    Raises:
+        ValueError: if files of different resources follow one another.
+    """
+    marks = [line.rstrip() for line in text.splitlines() if line.startswith(OWN_MARK)]
+    if len(set(marks)) > 1:
+        msg = f"{name} has files of {len(set(marks))} resources, each with its own first line: give one file for each"
+        raise ValueError(msg)
     if not text.startswith(OWN_MARK):
         return {}
-    line = text.split("\n", 1)[0].rstrip()
-    pairs = (word.partition("=") for word in line.removeprefix(OWN_MARK).split())
+    pairs = (word.partition("=") for word in marks[0].removeprefix(OWN_MARK).split())
     return {key: value for key, _, value in pairs}
 
 
@@ -156,15 +177,22 @@ def _is_number(cell: str) -> bool:
 
 
 def _time_column(headings: Sequence[str]) -> int | None:
-    """The column whose heading names a time, the most telling one."""
+    """The column whose heading names a time: one that names UTC before others, and then the most telling one."""
     if OWN_TIME in headings:
         return headings.index(OWN_TIME)
-    plain = [_plain(ZONES_OF_HEADINGS.sub("", cell)) for cell in headings]
+    plain = [_plain(ZONE_OF_HEADING.sub("", cell)) for cell in headings]
     plain = [re.sub(r"^timestampper.*", "timestampper", cell) for cell in plain]
-    for name in TIME_NAMES:
-        if name in plain:
-            return plain.index(name)
-    return None
+    places = [n for n, name in enumerate(plain) if name in TIME_NAMES]
+    if not places:
+        return None
+    is_utc = [_zone_of(headings[n]).upper() in {"UTC", "GMT"} for n in range(len(headings))]
+    return min(places, key=lambda n: (not is_utc[n], TIME_NAMES.index(plain[n])))
+
+
+def _zone_of(heading: str) -> str:
+    """The zone that a heading of times names, such as UTC+1 or Europe/Berlin, or nothing."""
+    match = ZONE_OF_HEADING.search(heading)
+    return (match[1] or match[2]).strip() if match else ""
 
 
 def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headings:
@@ -172,7 +200,9 @@ def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headi
     time = _time_column(rows[-1]) if rows else None
     has_time_name = time is not None
     widths = [len(row) for row in rows]
-    width = max(widths) if has_time_name else max([len(cells_of_data), *widths])
+    # A table whose only heading is a title may have more columns; another one may not.
+    is_titled = not rows or max(widths) == 1
+    width = max([len(cells_of_data), *widths]) if is_titled else max(widths)
     padded = [[*row, *[""] * (width - len(row))] for row in rows]
     last = padded[-1] if padded else [""] * width
     if time is None:
@@ -196,7 +226,7 @@ def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headi
         periods=periods,
         time=time,
         has_time_name=has_time_name,
-        is_utc=has_time_name and ZONES_OF_HEADINGS.search(last[time]) is not None,
+        zone=_zone_of(last[time]) if has_time_name else "",
     )
 
 
@@ -216,12 +246,12 @@ def _read(
         msg = f"{name}: no rows with a time and values under a heading"
         raise ValueError(msg)
     columns = [[row.cells[n] for row in data] for n in range(len(shape.names))]
-    times = _clocks_joined(shape, columns)
+    times = _with_words_beside(shape, columns, _clocks_joined(shape, columns))
     lines = [row.line for row in data]
     is_own = any(OWN_TIME in row for row in headings)
     _check_time(times[0], shape, f"{name} line {lines[0]}", is_own=is_own)
     numeric, texts = _sorted_columns(shape, columns, lines, name)
-    keys = _key_columns(shape, columns, texts)
+    keys = _key_columns(shape, columns, texts, times)
     pairs = (pair.partition("=") for pair in about.get("spec", "").split(","))
     series = _series(shape, columns, times, lines, numeric, keys)
     left_out = [n for n in texts if n not in keys and _plain(shape.names[n][0]) not in PLAIN_NAMES]
@@ -243,7 +273,7 @@ def _read(
         level_statistic=about.get("statistic", ""),
         spec={key: value for key, has_value, value in pairs if has_value},
         has_semicolons=separator == ";",
-        is_utc=shape.is_utc,
+        zone=shape.zone,
     )
 
 
@@ -299,6 +329,17 @@ def _clocks_joined(shape: _Headings, columns: Sequence[list[str]]) -> list[str]:
     return times
 
 
+def _with_words_beside(
+    shape: _Headings, columns: Sequence[list[str]], times: list[str]
+) -> list[str]:
+    """The times with the zone or the half of the day that stands in a column of its own."""
+    for place, names in enumerate(shape.names):
+        if place != shape.time and _plain(names[-1]) in BESIDE_TIME:
+            times = [f"{time} {word}" for time, word in zip(times, columns[place], strict=True)]
+            columns[place][:] = [""] * len(times)
+    return times
+
+
 def _sorted_columns(
     shape: _Headings, columns: Sequence[list[str]], lines: Sequence[int], name: str
 ) -> tuple[list[int], list[int]]:
@@ -319,7 +360,19 @@ def _sorted_columns(
             texts.append(place)
         elif not _is_index(shape.names[place], cells):
             numeric.append(place)
-    return numeric, texts
+    return _asked_for(shape, columns, numeric), texts
+
+
+def _asked_for(shape: _Headings, columns: Sequence[list[str]], numeric: Sequence[int]) -> list[int]:
+    """The columns without statistics that nobody asked for: PowerShell writes zeros, also for the count of samples."""
+    statistics = {place: statistic_of_word(shape.names[place][-1]) for place in numeric}
+    zeros = [
+        n for n in numeric if statistics[n] and not any(cell.strip("0., ") for cell in columns[n])
+    ]
+    has_no_samples = any(statistics[place] == "Samplecount" for place in zeros)
+    if not has_no_samples or len(zeros) == len(numeric):
+        return list(numeric)
+    return [place for place in numeric if place not in zeros]
 
 
 def _is_text(cell: str, *, comma: bool) -> bool:
@@ -333,29 +386,38 @@ def _is_text(cell: str, *, comma: bool) -> bool:
 
 
 def _is_index(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """True if a column counts the rows, as pandas writes it before the others."""
-    if any(names) and _plain(names[-1]) not in PLAIN_NAMES:
-        return False
+    """True if a column counts the rows, as pandas writes it before the others, or has neither name nor value."""
     if any(names):
+        return _plain(names[-1]) in PLAIN_NAMES
+    if not any(cell.lower() not in NOTHING for cell in cells):
         return True
-    return (
-        len(cells) > 1
-        and all(map(str.isdecimal, cells))
-        and all(int(after) - int(before) == 1 for before, after in pairwise(cells))
-    )
+    is_count = all(map(str.isdecimal, cells))
+    return is_count and all(int(after) - int(before) == 1 for before, after in pairwise(cells))
 
 
 def _is_key(shape: _Headings, place: int) -> bool:
-    parts = re.split(r"[._]+", shape.names[place][-1].lower())
-    return _plain(shape.names[place][-1]) in KEY_NAMES or _plain(parts[-1]) in KEY_NAMES
+    """True if a heading says that its column names the series of a row. A column of text without one does."""
+    name = shape.names[place][-1].lower()
+    last = re.split(r"[._]+", name)[-1]
+    return not name or _plain(name) in KEY_NAMES or _plain(last) in KEY_NAMES
 
 
-def _key_columns(shape: _Headings, columns: Sequence[list[str]], texts: Sequence[int]) -> list[int]:
-    """The columns of text that tell series apart: those that name a metric, and several resources' ids."""
-    keys = [place for place in texts if _is_key(shape, place)]
+def _is_statistic(shape: _Headings, place: int) -> bool:
+    return _plain(shape.names[place][-1]) in STATISTIC_NAMES
+
+
+def _key_columns(
+    shape: _Headings, columns: Sequence[list[str]], texts: Sequence[int], times: Sequence[str]
+) -> list[int]:
+    """The columns of text that tell series apart: those that say so, and those that differ where a time comes again."""
+    keys = [place for place in texts if _is_key(shape, place) or _is_statistic(shape, place)]
     for place in texts:
         distinct = set(columns[place])
-        if place not in keys and len(distinct) > 1 and all(map(RESOURCE_ID.search, distinct)):
+        if place in keys or len(distinct) == 1:
+            continue
+        has_ids = all(map(RESOURCE_ID.search, distinct))
+        told_apart = {*zip(times, columns[place], strict=True)}
+        if has_ids or len(told_apart) > len(set(times)):
             keys.append(place)
     return keys
 
@@ -373,15 +435,25 @@ def _series(
     for n in range(len(times)):
         places_of.setdefault(tuple(columns[place][n] for place in keys), []).append(n)
     series = []
+    units = [n for n, names in enumerate(shape.names) if _plain(names[-1]) in UNIT_NAMES]
     for key, places in places_of.items():
         is_all = not keys
+        stated = [
+            statistic_of_word(text) or text
+            for place, text in zip(keys, key, strict=True)
+            if _is_statistic(shape, place)
+        ]
+        words = [
+            text for place, text in zip(keys, key, strict=True) if not _is_statistic(shape, place)
+        ]
         for column in numeric:
             heading = shape.names[column]
             statistic = shape.statistics[column] or statistic_of_word(heading[-1])
             series.append(
                 RawSeries(
-                    names=(*key, *heading),
-                    statistic=statistic,
+                    names=(*words, *heading),
+                    statistic=stated[0] if stated else statistic,
+                    unit=columns[units[0]][places[0]] if units else "",
                     period_s=shape.periods[column],
                     times=times if is_all else [times[n] for n in places],
                     values=columns[column] if is_all else [columns[column][n] for n in places],
