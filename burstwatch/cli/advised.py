@@ -4,7 +4,7 @@ It reads the records of ``--json``, so that what an earlier run kept is shown as
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -13,7 +13,7 @@ from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
 from burstwatch.formatting import number, plain_name, printable, span, table
 
 #: One advice as ``--json`` prints it.
-AdviceRecord = Mapping[str, Any]
+AdviceRecord = dict[str, Any]
 HEADINGS = ("resource", "type", "needed", "ran dry", "finding", "advice", "USD a month")
 #: Resources that a page has pictures of.
 PICTURES = 20

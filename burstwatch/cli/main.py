@@ -54,13 +54,14 @@ class Terminal:
     ask: Callable[[str], str] | None = None
 
 
-class _Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
+        """Raise the message as ValueError."""
         raise ValueError(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as ArgumentParser
@@ -74,13 +75,18 @@ class _Parser(argparse.ArgumentParser):
         """Every flag that it takes."""
         return [*self._option_string_actions]
 
+    def actions(self) -> list[argparse.Action]:
+        """Every argument that it takes, flags and others."""
+        return [*self._actions]
 
-class _Commands(_Parser):
-    """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands."""
+
+class _Commands(CommandParser):
+    """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands, ``texts`` their first lines."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(**options)
-        self.by_name: dict[str, _Parser] = {}
+        self.by_name: dict[str, CommandParser] = {}
+        self.texts: dict[str, str] = {}
 
     def format_help(self) -> str:
         """The commands by what they are for, each with one sentence."""
@@ -111,13 +117,14 @@ def build_parser() -> _Commands:
     """The parser with every command that lies in ``commands/``."""
     parser = _Commands(prog="burstwatch", description="How long until burst credits run out.")
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
-    subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=CommandParser)
     for name in command_names():
         command = _module(name)
         text = (command.__doc__ or "").strip()
         sub = subparsers.add_parser(name, help=_first_line(command), description=text)
         command.add_arguments(sub)
         parser.by_name[name] = sub
+        parser.texts[name] = _first_line(command)
         sub.set_defaults(run=command.run, command=name)
     return parser
 

@@ -46,7 +46,9 @@ def test_a_name_of_two_resources_is_refused_with_their_ids(cloud: Cloud) -> None
         code, _, err = burstwatch(cloud, *command)
         assert code == 2
         assert (
-            f"data is the name of several resources: use one of these ids: {', '.join(ids)}" in err
+            "data is the name of several resources: use one of these ids: "
+            + ", ".join(f"{volume_id} (ebs_volume)" for volume_id in ids)
+            in err
         )
 
 

@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,20 +132,52 @@ def test_a_terminal_without_unicode_ends_no_command() -> None:
     assert "would page at" in found.stdout
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
-def test_each_shell_has_a_completion_of_the_commands(shell: str) -> None:
-    pytest.importorskip("shtab")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_completion_of_the_commands_and_takes_it(
+    shell: str, tmp_path: Path
+) -> None:
     code, out, err = run_in_memory("completion", shell)
     assert (code, err) == (0, "")
     assert "whatif" in out
     assert "size-gib" in out
-
-
-def test_bash_takes_the_completion(tmp_path: Path) -> None:
-    pytest.importorskip("shtab")
+    program_of_shell = shutil.which(shell)
+    if program_of_shell is None:
+        pytest.skip(f"{shell} is not on this machine")
     script = tmp_path / "completion"
-    script.write_text(run_in_memory("completion", "bash")[1])
-    subprocess.run(["/bin/bash", "-n", str(script)], check=True)
+    script.write_text(out)
+    subprocess.run([program_of_shell, "-n", str(script)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("burstwatch s", {"scan", "snooze"}),
+        ("burstwatch scan --fa", {"--fail-on"}),
+        ("burstwatch whatif --kind ebs_v", {"ebs_volume"}),
+        ("burstwatch whatif --type gp", {"gp2", "gp3"}),
+        ("burstwatch policy dr", {"drill"}),
+        ("burstwatch completion f", {"fish"}),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_a_completion_offers_commands_flags_and_their_values(
+    shell: str, typed: str, offered: set[str], tmp_path: Path
+) -> None:
+    program_of_shell = shutil.which(shell)
+    if program_of_shell is None:
+        pytest.skip(f"{shell} is not on this machine")
+    script = tmp_path / "completion"
+    script.write_text(run_in_memory("completion", shell)[1])
+    words = typed.split(" ")
+    asked = f"source {script}; " + (
+        f'COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _burstwatch; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        if shell == "bash"
+        else f"complete -C '{typed}'"
+    )
+    done = subprocess.run(
+        [program_of_shell, "-c", asked], capture_output=True, text=True, check=True
+    )
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == offered, done.stderr
 
 
 def test_verdicts_have_colours_on_a_terminal_and_none_elsewhere() -> None:
@@ -204,7 +237,7 @@ def test_work_that_is_over_at_once_shows_no_progress() -> None:
         (["explain", "{csv}", *GP2, "--hours", "3"], "--hours is for a resource of the account"),
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "{csv}"], "never overwritten"),
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "/nosuch/p.svg"], "no folder"),
-        (["completion", "fish"], "invalid choice: 'fish'"),
+        (["completion", "tcsh"], "invalid choice: 'tcsh'"),
         (["export", "vol-1", "--days", "0"], "--days is 0, allowed is above 0 to 63"),
         (["export", "vol-1", "--days", "64"], "--days is 64, allowed is above 0 to 63"),
         (["export", "vol-1", "-o", "/nosuch/x.csv"], "there is no folder /nosuch"),

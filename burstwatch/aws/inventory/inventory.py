@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -294,6 +295,7 @@ def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tupl
     """
     unit, wanted_id = clients.unit(), thing_id(id_or_name)
     problems: dict[Problem, None] = {}
+    names = set[str]()
     for scope in (Scope(ids=(wanted_id,)), Scope()):  # an id needs one call, a name the whole list
         named: dict[str, tuple[Kind, Thing]] = {}
         for kind in kinds:
@@ -302,15 +304,21 @@ def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tupl
             for thing in things:
                 if _is_id_of(kind, thing, id_or_name):
                     return kind, thing
+                names.add(thing.name)
                 if thing.name == id_or_name:
                     named.setdefault(thing.id, (kind, thing))
         if len(named) > 1:
-            msg = f"{id_or_name} is the name of several resources: use one of these ids: {', '.join(named)}"
+            ids = ", ".join(f"{thing.id} ({kind.name})" for kind, thing in named.values())
+            msg = f"{id_or_name} is the name of several resources: use one of these ids: {ids}"
             raise AwsError(msg)
         if named and not scope.ids:
             return next(iter(named.values()))
     unasked = "".join(f"; {problem.part} failed: {problem.error}" for problem in problems)
-    msg = f"{id_or_name} is no resource with credits in {unit}, by its id or its name{unasked}"
+    suggestions = get_close_matches(id_or_name, sorted(names - {""}), n=2)
+    hint = f", did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+    msg = (
+        f"{id_or_name} is no resource with credits in {unit}, by its id or its name{hint}{unasked}"
+    )
     raise AwsError(msg)
 
 

@@ -3,13 +3,12 @@
 It changes nothing. An account is asked once for the days; a recording is read alone.
 """
 
-import json
 import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from burstwatch.backtest.advice import Advice, advise
 from burstwatch.backtest.replay import Recorded
@@ -17,12 +16,11 @@ from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.cli.account import add_account_arguments, enabled_regions, kinds_of, make_clients
 from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.histories import KEEP_HELP, PastQuestion, read_kept, records_of_region
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import check_target, painter, to_json
-from burstwatch.cli.progress import track
+from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
-from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -50,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep",
         metavar="FILE.jsonl",
-        help="keep each answer in this file; after a stop the same command goes on from it, for a day",
+        help=KEEP_HELP,
     )
     parser.add_argument(
         "--load-is-enough",
@@ -68,7 +66,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     _check(args)
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if _is_of_file(args) and args.series else [])
-    _kept(args.keep)  # refuses early what it is not
+    read_kept(_question(args))  # refuses early what it is not
     problems: list[str] = []
     if _is_of_file(args):
         place, records = _of_file(args, terminal)
@@ -162,69 +160,28 @@ def _of_account(
 def _of_region(
     args: Namespace, clients: "Clients", terminal: Terminal, problems: list[str]
 ) -> list[AdviceRecord]:
-    """The advice for one region: the cost is said first, and what is kept is not asked for again."""
-    from burstwatch.aws.look.fleet_history import list_subjects, read_histories  # noqa: PLC0415
-
-    days = DEFAULT_DAYS if args.days is None else args.days
-    unit, now = str(clients.unit()), terminal.clock()
+    """The advice for one region."""
     config = config_of(args, terminal.env, lambda: clients)
     kinds = kinds_of(args) if args.kind else [*find_kinds(config.kinds).values()]
-    fleet = list_subjects(clients, kinds, now=now, tag=config.tag)
-    problems += [f"{unit}: {problem.part}: {problem.error}" for problem in fleet.problems]
-    question = {"days": days, "load_is_enough": args.load_is_enough}
-    kept = {
-        record["key"]: record
-        for record in _kept(args.keep)
-        if record["unit"] == unit
-        and record["question"] == question
-        and now - record["at_s"] < DAY_S
-    }
-    todo = [subject for subject in fleet.subjects if subject.key not in kept]
-    metrics = sum(len(subject.queries) for subject in todo)
-    print(
-        f"burstwatch: {unit}: asks CloudWatch for {metrics:,} metrics of {len(todo):,} resources over {days:g} days, "
-        f"{usd_of('metric_request', metrics):.2f} USD",
-        file=terminal.stderr,
+    return records_of_region(
+        clients,
+        kinds,
+        _question(args),
+        lambda recorded: _record(_advise(args, recorded), recorded),
+        terminal,
+        problems,
+        tag=config.tag,
     )
-    histories = read_histories(clients, todo, now=now, back_s=days * DAY_S)
-    shown = track(histories, total=len(todo), label="resources", stderr=terminal.stderr)
-    records = list(kept.values())
-    for subject, recorded in shown:
-        if isinstance(recorded, str):
-            problems.append(f"{unit}: {subject.key}: {recorded}")
-            continue
-        record = _record(_advise(args, recorded), recorded)
-        _keep(args.keep, {"key": subject.key, "question": question, "at_s": now, **record})
-        records.append(record)
-    return records
 
 
-def _kept(path: str | None) -> list[AdviceRecord]:
-    """The records that an earlier run kept.
-
-    Raises:
-        ValueError: if the file is no such file.
-    """
-    if path is None or not Path(path).exists():
-        return []
-    kept: list[AdviceRecord] = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            record = json.loads(line)
-            if not record.keys() >= {"key", "unit", "question", "at_s", "order", "hourly"}:
-                raise ValueError  # noqa: TRY301 - one message for both
-        except (AttributeError, ValueError):
-            msg = f"{path}:{number} is no record that advise has kept: choose another file"
-            raise ValueError(msg) from None
-        kept.append(record)
-    return kept
-
-
-def _keep(path: str | None, record: dict[str, Any]) -> None:
-    """Append one record in a single write: a stop between two leaves whole lines."""
-    if path is not None:
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(f"{to_json(record)}\n")
+def _question(args: Namespace) -> PastQuestion:
+    return PastQuestion(
+        command="advise",
+        days=DEFAULT_DAYS if args.days is None else args.days,
+        terms={"load_is_enough": args.load_is_enough},
+        fields=frozenset({"order", "hourly"}),
+        keep=args.keep,
+    )
 
 
 def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:

@@ -13,7 +13,7 @@ from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, read_recorded
 from burstwatch.formatting import recorded_time, span, table
 
-HEADINGS = ("at", "verdict", "state", "balance", "empty in", "worst", "why")
+HEADINGS = ("at", "verdict", "state", "balance", "runs out in", "worst case", "why")
 
 
 GROUP = "recordings"

@@ -8,7 +8,7 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import (
@@ -16,19 +16,23 @@ from burstwatch.cli.account import (
     add_account_arguments,
     enabled_regions,
     make_clients,
+    parse_duration,
     where_of,
 )
 from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
 from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.histories import KEEP_HELP, KeptRecord, PastQuestion, records_of_region
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import painter, terminal_columns
+from burstwatch.cli.past import FIELDS, in_order, past_documents, past_record, past_report
 from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
 from burstwatch.config import Config
-from burstwatch.formatting import clock_time, cut, span, table
-from burstwatch.history.observations import Verdict
+from burstwatch.formatting import DAY, clock_time, cut, span, table
+from burstwatch.history.observations import Resource, Verdict
+from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import Assessed, urgency
 
@@ -43,6 +47,10 @@ IN_DANGER = 3
 #: The verdicts that --fail-on takes; each of the first four stands for the worse ones too.
 LEVELS: tuple[Verdict, ...] = ("watch", "warning", "critical", "exhausted")
 FAILING: tuple[Verdict, ...] = (*LEVELS, "unknown", "not_watched")
+#: The settings that decide when somebody would have been paged.
+JUDGING = (
+    "lead_s", "max_data_age_s", "sweep_period_s", "alarm_path_s", "hold_s", "needless_per_week", "page_on",
+)  # fmt: skip
 HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "name", "type")
 LONGEST_NAME = 40
 ELASTIC = frozenset({"resource", "name", "type"})
@@ -75,6 +83,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add_deployed_settings_arguments(parser)
     parser.add_argument(
+        "--past",
+        metavar="DAYS",
+        help="what would have happened: pages and empty buckets of the last days by replay, such as 14d, at most 63d",
+    )
+    parser.add_argument("--keep", metavar="FILE.jsonl", help=f"with --past: {KEEP_HELP}")
+    parser.add_argument(
         "--cost",
         action="store_true",
         help="what asking for the metrics would cost a month, by type",
@@ -95,6 +109,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         config = replace(config, kinds=args.kind)
     unit = home.unit()  # refuses early without credentials
     regions = enabled_regions(home) if args.all_regions else [unit.region]
+    if args.past is not None:
+        return _tell_past(args, home, regions, config, terminal)
     looks: list[UnitSnapshot] = []
     problems: list[str] = []
     for region in track(regions, total=len(regions), label="regions", stderr=terminal.stderr):
@@ -109,11 +125,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     every = sorted((e for snapshot in looks for e in snapshot.assessments.values()), key=urgency)
     if looks and not problems:
         check_words(args.wanted, (resource for resource, _ in every), place=place)
-    entries = [
-        entry
-        for entry in every
-        if not args.wanted or any(is_selected(entry[0], word) for word in args.wanted)
-    ]
+    entries = [entry for entry in every if _is_wanted(entry[0], args.wanted)]
     now = terminal.clock()
     if args.cost and args.json:
         text = cost_json(looks, config, at=now, account=unit.account)
@@ -136,8 +148,71 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return PARTIAL if problems else 0
 
 
+def _tell_past(
+    args: Namespace, home: "Clients", regions: Sequence[str], config: Config, terminal: Terminal
+) -> int:
+    """Replay the last days of every resource, region by region, and tell what would have happened."""
+    question = _past_question(args, config)
+    records: list[KeptRecord] = []
+    problems: list[str] = []
+    for region in regions:
+        try:
+            clients = home if region == home.region else make_clients(args, terminal.env, region)
+            records += records_of_region(
+                clients,
+                [*find_kinds(config.kinds).values()],
+                question,
+                lambda recorded: past_record(recorded, config, days=question.days),
+                terminal,
+                problems,
+                tag=config.tag,
+                is_wanted=lambda resource: (
+                    resource.bucket is not None and _is_wanted(resource, args.wanted)
+                ),
+            )
+        except ValueError as error:
+            problems.append(f"{region}: {error}")
+    unit, now = home.unit(), terminal.clock()
+    records = in_order(records)
+    if args.json:
+        text = "\n".join(past_documents(records[: args.limit], at=now))
+    else:
+        place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
+        columns = terminal_columns(terminal.stdout, terminal.env)
+        report = past_report(records, config, days=question.days, columns=columns, limit=args.limit)
+        text = f"{place}, {clock_time(now, now=now)}\n{report}"
+    print(text, file=terminal.stdout, end="" if not text else "\n")
+    for problem in problems:
+        print(f"burstwatch: {problem}", file=terminal.stderr)
+    return PARTIAL if problems else 0
+
+
+def _past_question(args: Namespace, config: Config) -> PastQuestion:
+    """The days that are asked for, and the settings that the answer depends on."""
+    kept_days = FIVE_MINUTES_KEPT.value
+    past_s = parse_duration("--past", args.past, low="1d", high=f"{kept_days:g}d")
+    settings = asdict(config)
+    terms = {name: settings[name] for name in JUDGING}
+    return PastQuestion(
+        command="scan --past", days=past_s / DAY, terms=terms, fields=FIELDS, keep=args.keep
+    )
+
+
+def _is_wanted(resource: Resource, words: Sequence[str]) -> bool:
+    return not words or any(is_selected(resource, word) for word in words)
+
+
 def _check(args: Namespace) -> None:
     """Refuse what would be ignored, and a number of rows that is none."""
+    if args.keep is not None and args.past is None:
+        msg = "--keep would be ignored: it is for --past"
+        raise ValueError(msg)
+    if args.past is not None:
+        parse_duration("--past", args.past, low="1d", high=f"{FIVE_MINUTES_KEPT.value:g}d")
+        for name in ("cost", "all", "fail_on"):
+            if getattr(args, name):
+                msg = f"--{name.replace('_', '-')} would be ignored: --past is of the last days"
+                raise ValueError(msg)
     if args.all_regions and args.region is not None:
         msg = "--region is for one region, and --all-regions is given"
         raise ValueError(msg)

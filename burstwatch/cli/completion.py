@@ -1,0 +1,192 @@
+"""Writes the completion of a shell from the parsers: the commands, their flags, and the values of those that have a list."""
+
+from argparse import Action
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from burstwatch.cli.main import CommandParser, build_parser
+from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch.kinds import find_kinds
+
+#: Metavars of arguments that are files.
+FILE_MARKS = ("FILE", "PATH")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flag:
+    """One flag: its spellings, its help, whether a value follows, and the values if there is a list of them."""
+
+    names: tuple[str, ...]
+    text: str
+    takes_value: bool
+    values: tuple[str, ...]
+    is_file: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """One command: its help, its flags, and the values of its positional argument."""
+
+    text: str
+    flags: tuple[Flag, ...]
+    values: tuple[str, ...]
+
+
+def completion_of(shell: str) -> str:
+    """The script for ``bash``, ``zsh`` or ``fish``.
+
+    Raises:
+        KeyError: for another shell.
+    """
+    parser = build_parser()
+    commands = {
+        name: _completed(parser.texts[name], command) for name, command in parser.by_name.items()
+    }
+    return SHELLS[shell](commands)
+
+
+def _completed(text: str, parser: CommandParser) -> Completed:
+    flags, values = [], tuple[str, ...]()
+    for action in parser.actions():
+        if action.option_strings:
+            flags.append(_flag(action))
+        elif action.choices:
+            values = tuple(map(str, action.choices))
+    return Completed(text=text, flags=tuple(flags), values=values)
+
+
+def _flag(action: Action) -> Flag:
+    text = (action.help or "").replace("%%", "%").split("(default")[0].strip(" ;,")
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    return Flag(
+        names=tuple(action.option_strings),
+        text=text,
+        takes_value=action.nargs != 0,
+        values=_values(action),
+        is_file=metavar.startswith(FILE_MARKS),
+    )
+
+
+def _values(action: Action) -> tuple[str, ...]:
+    if action.choices:
+        return tuple(map(str, action.choices))
+    of_names = {"kind": tuple(find_kinds()), "type": tuple(CATALOGUE)}
+    return of_names.get(action.dest, ())
+
+
+def _bash(commands: Mapping[str, Completed]) -> str:
+    """Bash takes words; where none is known it completes files."""
+    return "\n".join(_bash_lines(commands)) + "\n"
+
+
+def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
+    yield "_burstwatch() {"
+    yield '  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"'
+    yield '  local words="" command="${COMP_WORDS[1]}"'
+    yield "  COMPREPLY=()"
+    yield '  if [ "$COMP_CWORD" -eq 1 ]; then'
+    yield f'    mapfile -t COMPREPLY < <(compgen -W "{" ".join(commands)}" -- "$current")'
+    yield "    return"
+    yield "  fi"
+    yield '  case "$command $before" in'
+    for name, command in commands.items():
+        for flag in command.flags:
+            if not flag.takes_value:
+                continue
+            pattern = " | ".join(f'"{name} {spelling}"' for spelling in flag.names)
+            words = f'words="{" ".join(flag.values)}"' if flag.values else "return"
+            yield f"    {pattern}) {words} ;;"
+    yield "    *) case $command in"
+    for name, command in commands.items():
+        words = " ".join(
+            [*(spelling for flag in command.flags for spelling in flag.names), *command.values]
+        )
+        yield f'      {name}) words="{words}" ;;'
+    yield "    esac ;;"
+    yield "  esac"
+    yield '  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")'
+    yield "}"
+    # Without a word that fits, the names of files.
+    yield "complete -o default -F _burstwatch burstwatch"
+
+
+def _zsh(commands: Mapping[str, Completed]) -> str:
+    return "\n".join(_zsh_lines(commands)) + "\n"
+
+
+def _zsh_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
+    yield "#compdef burstwatch"
+    yield "_burstwatch() {"
+    yield "  local -a commands"
+    yield "  commands=("
+    for name, command in commands.items():
+        yield f"    {_quoted(f'{name}:{_zsh_text(command.text)}')}"
+    yield "  )"
+    yield "  if (( CURRENT == 2 )); then _describe command commands; return; fi"
+    yield "  local command=$words[2]"
+    yield "  shift words; (( CURRENT-- ))"
+    yield "  case $command in"
+    for name, command in commands.items():
+        specs = [_quoted(spec) for flag in command.flags for spec in _zsh_specs(flag)]
+        words = f"*:value:({' '.join(command.values)})" if command.values else "*:file:_files"
+        yield f"    {name}) _arguments {' '.join([*specs, _quoted(words)])} ;;"
+    yield "  esac"
+    yield "}"
+    yield 'if [ "$funcstack[1]" = "_burstwatch" ]; then _burstwatch "$@"; else compdef _burstwatch burstwatch; fi'
+
+
+def _zsh_specs(flag: Flag) -> Iterator[str]:
+    for spelling in flag.names:
+        text = f"{spelling}[{_zsh_text(flag.text)}]"
+        if not flag.takes_value:
+            yield text
+        elif flag.values:
+            yield f"{text}:value:({' '.join(flag.values)})"
+        else:
+            yield f"{text}:value:{'_files' if flag.is_file else ' '}"
+
+
+def _zsh_text(text: str) -> str:
+    """The text without the signs that separate the parts of a specification."""
+    return text.translate(str.maketrans("[]:\n", "(), "))
+
+
+def _fish(commands: Mapping[str, Completed]) -> str:
+    return "\n".join(_fish_lines(commands)) + "\n"
+
+
+def _fish_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
+    for name, command in commands.items():
+        text = _quoted(command.text)
+        yield f"complete -c burstwatch -f -n __fish_use_subcommand -a {name} -d {text}"
+    for name, command in commands.items():
+        condition = f"complete -c burstwatch -n '__fish_seen_subcommand_from {name}'"
+        if command.values:
+            yield f"{condition} -f -a {_quoted(' '.join(command.values))}"
+        for flag in command.flags:
+            yield f"{condition} {_fish_flag(flag)}"
+
+
+def _fish_flag(flag: Flag) -> str:
+    names = " ".join(
+        f"-l {spelling[2:]}" if spelling.startswith("--") else f"-s {spelling[1:]}"
+        for spelling in flag.names
+    )
+    takes = ""
+    if flag.values:
+        takes = f" -x -a {_quoted(' '.join(flag.values))}"
+    elif flag.takes_value:
+        takes = " -r" if flag.is_file else " -x"
+    return f"{names}{takes} -d {_quoted(flag.text)}"
+
+
+def _quoted(text: str) -> str:
+    """The text in single quotes, as bash, zsh and fish read them."""
+    return "'" + text.replace("\\", "").replace("'", "’") + "'"  # noqa: RUF001 - an apostrophe ends no quote
+
+
+SHELLS: Mapping[str, Callable[[Mapping[str, Completed]], str]] = {
+    "bash": _bash,
+    "zsh": _zsh,
+    "fish": _fish,
+}

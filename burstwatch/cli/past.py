@@ -1,0 +1,151 @@
+"""Tells what would have happened to a fleet in the last days: pages and exhaustions of each resource, by replay."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from burstwatch.backtest.explain import Story
+from burstwatch.backtest.replay import Recorded
+from burstwatch.cli.documents import as_document, place_of_unit
+from burstwatch.cli.histories import KeptRecord
+from burstwatch.config import Config
+from burstwatch.formatting import cut, recorded_time, span, table
+from burstwatch.history.track import EMPTY_RATIO
+
+HEADINGS = (
+    "ran out", "empty for", "would have paged", "in time", "first page", "lowest", "resource", "name", "type"
+)  # fmt: skip
+ELASTIC = frozenset({"resource", "name", "type"})
+LONGEST_NAME = 40
+#: A balance that was never below this has had no load that could bring it down.
+FULL = 0.9999
+#: The fields of a kept record that are read again.
+FIELDS = frozenset({"id", "page_count", "run_out_count", "warned_in_time_count"})
+
+
+def past_record(recorded: Recorded, config: Config, *, days: float) -> KeptRecord:
+    """The pages and the times without credits of one resource, as the settings of ``config`` would have had them."""
+    story = Story(
+        name=recorded.name,
+        resource=recorded.resource,
+        samples=recorded.samples,
+        points=recorded.points,
+        moments=[] if _was_always_full(recorded) else [*recorded.play(config).moments()],
+        period_s=recorded.period_s,
+        delay_s=recorded.delay_s,
+    )
+    pages = [page.record() for page in story.pages]
+    times_empty = story.times_empty
+    resource = recorded.resource
+    levels = [ratio for _, ratio in story.balance]
+    return {
+        "id": resource.id,
+        "name": resource.name,
+        "kind": resource.kind,
+        "unit": resource.unit,
+        "type": resource.facts.get("type", resource.kind),
+        "days": days,
+        "page_count": len(pages),
+        "run_out_count": len(times_empty),
+        "warned_in_time_count": sum(
+            any(
+                config.lead_s <= float(empty["empty_at"] or 0.0) - page["at"] <= _longest(story)
+                for page in pages
+            )
+            for empty in times_empty
+        ),
+        "run_out_s": sum(
+            float(empty["refilled_at"] or story.end_s) - float(empty["empty_at"] or 0.0)
+            for empty in times_empty
+        ),
+        "balance_lowest": min(levels, default=None) if resource.has_share else None,
+        "pages": pages,
+        "run_out": times_empty,
+    }
+
+
+def _was_always_full(recorded: Recorded) -> bool:
+    """True if nothing was ever spent: such a resource pages nobody."""
+    levels, _ = recorded.points
+    return bool(levels) and min(point.ratio for point in levels) >= FULL > EMPTY_RATIO
+
+
+def _longest(story: Story) -> float:
+    """How long before an empty bucket a page still belongs to it: a day, or the time that a full bucket takes to drain."""
+    bucket = story.resource.bucket
+    day_s = 86_400.0
+    if bucket is None or bucket.burst <= bucket.refill:
+        return day_s
+    return max(day_s, bucket.capacity / (bucket.burst - bucket.refill))
+
+
+def in_order(records: Sequence[KeptRecord]) -> list[KeptRecord]:
+    """The worst first: those that ran out, by how often and how long; then those with pages."""
+    return sorted(
+        records,
+        key=lambda record: (
+            -record["run_out_count"],
+            -record["run_out_s"],
+            -record["page_count"],
+            record["id"],
+        ),
+    )
+
+
+def past_documents(records: Sequence[KeptRecord], *, at: float) -> Iterator[str]:
+    """One document for each resource."""
+    hidden = {"unit", "key", "question", "at_s"}
+    for record in records:
+        body: dict[str, Any] = {name: value for name, value in record.items() if name not in hidden}
+        yield as_document("past", body, at=at, **place_of_unit(record["unit"]))
+
+
+def past_answer(records: Sequence[KeptRecord], config: Config) -> str:
+    """One sentence: how many pages, how often credits ran out, and how many of those had a page in time."""
+    pages = sum(record["page_count"] for record in records)
+    times_empty = sum(record["run_out_count"] for record in records)
+    in_time = sum(record["warned_in_time_count"] for record in records)
+    sentence = f"would have paged {_times(pages)}, ran out {_times(times_empty)}"
+    if times_empty:
+        sentence += f", {in_time} of {times_empty} with {span(config.lead_s)} or more"
+    return sentence
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def past_report(
+    records: Sequence[KeptRecord],
+    config: Config,
+    *,
+    days: float,
+    columns: int | None,
+    limit: int | None,
+) -> str:
+    """The answer, the resources that had a page or ran out, and how many had neither."""
+    answer = f"in the last {days:g} days: {past_answer(records, config)}"
+    eventful = [record for record in records if record["page_count"] or record["run_out_count"]]
+    quiet = f"{len(records) - len(eventful)} of {len(records)} resources had neither"
+    if not eventful:
+        return f"{answer}\n{quiet}"
+    rows = [
+        (
+            _times(record["run_out_count"]),
+            span(record["run_out_s"]) if record["run_out_count"] else "-",
+            _times(record["page_count"]),
+            f"{record['warned_in_time_count']} of {record['run_out_count']}"
+            if record["run_out_count"]
+            else "-",
+            recorded_time(record["pages"][0]["at"]) if record["pages"] else "-",
+            "-" if record["balance_lowest"] is None else f"{record['balance_lowest']:.0%}",
+            record["id"],
+            cut(record["name"], LONGEST_NAME),
+            record["type"],
+        )
+        for record in eventful[:limit]
+    ]
+    drawn = table(HEADINGS, rows, columns=columns, elastic=ELASTIC)
+    worst = eventful[0]["id"]
+    return "\n".join(
+        [answer, "", drawn, quiet, f"what happened to one of them: burstwatch explain {worst}"]
+    )

@@ -1,0 +1,129 @@
+"""`scan --past`: what would have happened to an account in the last days, by replay."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.aws.commands import burstwatch
+from tests.conftest import NOW, Cloud
+
+DAY_S = 86_400.0
+
+
+def volume(
+    cloud: Cloud, *, drains_at: tuple[float, ...] = (), name: str = "", days: float = 2.0
+) -> str:
+    """A gp2 volume of 100 GiB that is full, and drained to zero in 40 minutes from some hours before now on."""
+    volume_id = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"), name=name)  # fmt: skip
+    count = round(days * DAY_S / 300)
+    percent = 100.0
+    for number in range(count):
+        at = NOW - 300.0 * (count - number)
+        since = [
+            NOW - 3_600 * hours for hours in drains_at if 0 <= at - (NOW - 3_600 * hours) < 3_000
+        ]
+        iops = 3_000.0 if since else 100.0
+        earned = (300.0 - iops) * 300 / 5_400_000 * 100
+        percent = min(100.0, max(0.0, percent + earned))
+        served = iops if percent > 0 else 300.0
+        values = {
+            "VolumeReadOps": served * 300, "VolumeWriteOps": 0.0, "VolumeReadBytes": served * 300 * 4_096,
+            "VolumeWriteBytes": 0.0, "BurstBalance": percent,
+        }  # fmt: skip
+        for metric, value in values.items():
+            cloud.aws.put("AWS/EBS", metric, {"VolumeId": volume_id}, at, value)
+    return volume_id
+
+
+def test_it_says_in_one_sentence_what_would_have_happened_and_where(cloud: Cloud) -> None:
+    busy = volume(cloud, drains_at=(40.0, 20.0), name="orders-db")
+    calm = volume(cloud, name="wiki")
+    cloud.aws.add_volume("gp3", 100)
+    code, out, err = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume")
+    assert code == 0
+    assert "asks CloudWatch for 14 metrics of 2 resources over 2 days, 0.00 USD" in err
+    place, answer, _, headings, row, quiet, more = out.splitlines()
+    assert place.startswith("123456789012 us-east-1, ")
+    assert answer == (
+        "in the last 2 days: would have paged twice, ran out twice, 2 of 2 with 15 min or more"
+    )
+    assert headings.startswith("ran out  empty for")
+    assert row.startswith("twice ")
+    assert busy in row
+    assert "orders-db" in row
+    assert calm not in out
+    assert quiet == "1 of 2 resources had neither"
+    assert more == f"what happened to one of them: burstwatch explain {busy}"
+
+
+def test_machines_get_each_page_and_each_time_without_credits(cloud: Cloud) -> None:
+    busy = volume(cloud, drains_at=(20.0,))
+    calm = volume(cloud)
+    _, out, _ = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume", "--json")
+    first, second = map(json.loads, out.splitlines())
+    assert (first["id"], first["page_count"], first["run_out_count"]) == (busy, 1, 1)
+    assert first["warned_in_time_count"] == 1
+    (page,), (empty,) = first["pages"], first["run_out"]
+    assert empty["empty_at"] - page["at"] >= 900
+    assert first["run_out_s"] == empty["refilled_at"] - empty["empty_at"]
+    assert first["balance_lowest"] == 0
+    assert (second["id"], second["pages"], second["run_out"]) == (calm, [], [])
+    code, explained, _ = burstwatch(cloud, "explain", busy, "--hours", "47", "--json")
+    assert code == 0
+    told = json.loads(explained)
+    assert abs(told["pages"][0]["at"] - page["at"]) <= 300
+    assert len(told["run_out"]) == 1
+
+
+def test_a_longer_lead_pages_earlier_and_a_word_chooses(cloud: Cloud) -> None:
+    busy, other = (
+        volume(cloud, drains_at=(20.0,), name="orders-db"),
+        volume(cloud, drains_at=(10.0,)),
+    )
+    asked = ("scan", "--past", "2d", "--kind", "ebs_volume", "--json", "orders-db")
+    _, out, err = burstwatch(cloud, *asked)
+    assert "of 1 resources" in err
+    short = json.loads(out)
+    long = json.loads(burstwatch(cloud, *asked, "--lead-s", "1500")[1])
+    assert short["id"] == long["id"] == busy
+    assert long["pages"][0]["at"] < short["pages"][0]["at"]
+    assert other not in out
+
+
+def test_after_a_stop_it_goes_on_and_asks_nothing_twice(cloud: Cloud, tmp_path: Path) -> None:
+    volume(cloud, drains_at=(20.0,))
+    volume(cloud)
+    keep = tmp_path / "kept.jsonl"
+    asked = ("scan", "--past", "2d", "--kind", "ebs_volume", "--keep", str(keep))
+    _, whole, _ = burstwatch(cloud, *asked)
+    kept = keep.read_text().splitlines()
+    keep.write_text(f"{kept[0]}\n")
+    _, again, err = burstwatch(cloud, *asked)
+    assert again == whole
+    assert "of 1 resources" in err
+    _, _, err = burstwatch(cloud, *asked, "--lead-s", "1200")
+    assert "of 2 resources" in err  # another question
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--past", "64d"), "--past is '64d', allowed are minutes, hours or days such as 30m, 4h or 2d, from 1d to 63d"),
+        (("--past", "soon"), "--past is 'soon'"),
+        (("--past", "2d", "--cost"), "--cost would be ignored: --past is of the last days"),
+        (("--keep", "x.jsonl"), "--keep would be ignored: it is for --past"),
+    ],
+)  # fmt: skip
+def test_what_would_be_ignored_is_refused(cloud: Cloud, args: tuple[str, ...], said: str) -> None:
+    code, _, err = burstwatch(cloud, "scan", *args)
+    assert (code, said in err) == (2, True), err
+
+
+def test_a_part_that_fails_does_not_hide_the_others(cloud: Cloud) -> None:
+    busy = volume(cloud, drains_at=(20.0,))
+    cloud.aws.denied = {"DescribeFileSystems"}
+    code, out, err = burstwatch(cloud, "scan", "--past", "2d")
+    assert code == 1
+    assert busy in out
+    assert "DescribeFileSystems" in err
