@@ -1,7 +1,7 @@
 """Counts how often the truth lies between the low and the high time to empty.
 
 Over the moments with the worst case within an hour. The truth is "never" where the
-bucket does not run dry within six hours; a high time of "never" covers it.
+bucket does not run out within six hours; a high time of "never" covers it.
 """
 
 import math
@@ -32,8 +32,8 @@ class Tally:
 
     moments: int = 0
     covered: int = 0
-    too_early: int = 0  # it ran dry before the low time
-    too_late: int = 0  # it ran dry after the high time, or never
+    too_early: int = 0  # it ran out before the low time
+    too_late: int = 0  # it ran out after the high time, or never
     never: int = 0
     said_dry: int = 0  # moments with credits left whose likely time is within six hours
     said_dry_covered: int = 0

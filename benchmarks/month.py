@@ -1,4 +1,4 @@
-"""Prices a month of watching a fleet, and counts what runs dry unannounced.
+"""Prices a month of watching a fleet, and counts what runs out unannounced.
 
 A simulated month of volumes under recorded and quiet loads, minute by minute. Every look is the product's: its schedule, its questions, its policy; only CloudWatch is played.
 Its datapoints are three minutes late, each. `make bench` keeps the figures in ``benchmarks/results``.
@@ -69,7 +69,7 @@ class Watching:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What one volume cost, and how it went. ``late`` ran dry with less than the lead announced."""
+    """What one volume cost, and how it went. ``late`` ran out with less than the lead announced."""
 
     member: Member
     billed: int
@@ -191,7 +191,7 @@ def play(members: Sequence[Member], watching: Watching, days: int) -> list[Cost]
 
 
 def _load(cloudwatch: QuickCloudWatch, member: Member, days: int) -> list[float]:
-    """Put what is reported of one volume. Returns when it ran dry, once an incident."""
+    """Put what is reported of one volume. Returns when it ran out, once an incident."""
     if member.path is None:
         _put_quiet(cloudwatch, member, days)
         return []
@@ -244,7 +244,7 @@ def _cost(
         return changes[bisect_right(times, at) - 1][1] in PAGED
 
     needed_s = config.lead_s + config.alarm_path_s
-    # What runs dry before it can have been announced is no sign of anything.
+    # What runs out before it can have been announced is no sign of anything.
     counted = [at for at in emptied if at - START > 2 * needed_s]
     return Cost(
         member=member,

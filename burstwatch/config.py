@@ -162,7 +162,7 @@ class Config:
     )
     page_on: str = declare(
         "likely",
-        "likely: page when a bucket is likely to run dry; worst: page whenever full burst could empty it within the margin (lead_s + sweep_period_s + alarm_path_s)",
+        "likely: page when a bucket is likely to run out; worst: page whenever full burst could empty it within the margin (lead_s + sweep_period_s + alarm_path_s)",
         pattern="likely|worst",
         allowed="likely or worst",
     )

@@ -82,7 +82,7 @@ def opening(pace: Pace, out: Path) -> str:
     return (
         "burstwatch on a local cloud: the real `cdk deploy`, sixteen volumes and three burstable instances\n"
         "  soon: what `cdk deploy` makes, then the pages that on-call receives, as they arrive\n"
-        f"  in about {minutes} minutes: six volumes have run dry, each was paged before\n"
+        f"  in about {minutes} minutes: six volumes have run out, each was paged before\n"
         f"  at the end: a table of all, and {out / 'report.html'}{more}"
     )
 

@@ -18,7 +18,7 @@ from monitoring.look.sources import CloudWatch, Prometheus, Source
 
 #: The demo lasts minutes, and dashboards show hours.
 BEFORE_S, AHEAD_S, HOST_BEFORE_S = 1500.0, 600.0, 270.0
-#: The volume that is shown: a recorded workload on gp2, which runs dry.
+#: The volume that is shown: a recorded workload on gp2, which runs out.
 SHOWN = "database"
 NAMES = ("fleet", "volume", "resource", "host")
 #: What the pages load: Grafana's components in one script and its style (``make`` builds them).

@@ -171,7 +171,7 @@ def instance_results(
 
 
 def broken_on_instances(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name what did not hold: who is paged is the one that runs dry, and its time is right."""
+    """Name what did not hold: who is paged is the one that runs out, and its time is right."""
     broken = []
     for one in found:
         true_s, said_s = one["true_time_to_empty_s"], one["time_to_empty_s"]

@@ -25,7 +25,7 @@ HOLD_S = 600.0
 SOONEST_DRY_S = 120.0
 #: With the live minutes over, loads go on for as long as anybody watches.
 AFTER_S = 24 * 3600.0
-#: Sustains more than the whole fleet asks of it, so that only volumes run dry.
+#: Sustains more than the whole fleet asks of it, so that only volumes run out.
 LARGE = "m5.8xlarge"
 #: Have balances of their own, which AWS publishes, and one volume each.
 SMALL, MEDIUM = "m5.large", "m5.xlarge"
@@ -67,7 +67,7 @@ class Spec:
 
 
 def build_fleet(*, dry_earlier_s: float = 0.0) -> list[Spec]:
-    """Sixteen volumes: six run dry, four come close and recover, the others need no one."""
+    """Sixteen volumes: six run out, four come close and recover, the others need no one."""
 
     def _dry(spec: Spec, episode: list[Phase], *, at_s: float) -> Spec:
         return _drained(spec, episode, at_s=max(SOONEST_DRY_S, at_s - dry_earlier_s))

@@ -123,7 +123,7 @@ def broken_on_host(host: HostSide, volumes: Sequence[Volume]) -> list[str]:
 def _broken_now(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -> list[str]:
     """Name what the rules should have said by now, and have not.
 
-    That a disk runs dry they say from half an hour on, and the demo has minutes.
+    That a disk runs out they say from half an hour on, and the demo has minutes.
     """
     alerts = alerts_of(host)
     broken = [f"Prometheus says {name}" for name in sorted(alerts.get("", set()))]
@@ -139,7 +139,7 @@ def _broken_now(host: HostSide, volumes: Sequence[Volume], *, now_s: float) -> l
             )
         is_late = bool(volume.emptied) and volume.emptied[0] < now_s - SAID_AFTER_S
         if is_late and "BurstwatchThrottledNow" not in said:
-            broken.append(f"{volume.spec.name} ran dry, and Prometheus says nothing of it")
+            broken.append(f"{volume.spec.name} ran out, and Prometheus says nothing of it")
     return broken
 
 

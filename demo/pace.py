@@ -13,7 +13,7 @@ class Pace:
     ``settings`` are those of the deployed sweep. ``begins_after_s`` is when the played minutes may begin at
     the soonest, from the start or, with ``deploys_first``, from the end of `cdk deploy`. ``live_s`` is how long
     they last, and ``look_s`` after how many of them the dashboards are drawn.
-    What runs dry does so ``dry_earlier_s`` sooner than in the full run, and two minutes in at the soonest. ``history_s`` is how much of the
+    What runs out does so ``dry_earlier_s`` sooner than in the full run, and two minutes in at the soonest. ``history_s`` is how much of the
     day before is published. ``sweeps_at_once`` is whether the first sweep waits for the schedule, ``has_all`` whether a host
     is scraped, and volumes are seen to come close and recover.
     """
@@ -36,7 +36,7 @@ FULL = Pace(
     # On a busy machine a deployment takes minutes.
     deploys_first=True,
     live_s=8 * MINUTE_S,
-    # All alarms are up then, and most of what runs dry has not yet.
+    # All alarms are up then, and most of what runs out has not yet.
     look_s=200.0,
 )
 QUICK = Pace(

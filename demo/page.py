@@ -51,7 +51,7 @@ def report(
 
 
 def _urgency(volume: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[float, float, float]:
-    """The order: what ran dry, then what is paged, then what has least left."""
+    """The order: what ran out, then what is paged, then what has least left."""
     dry_at = volume["exhausted_at"]
     raised = first_alarm(_alarm(volume, result))
     return (
@@ -67,7 +67,7 @@ def _alarm(volume: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str,
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """The score of a fleet: how many ran dry, how long before each of those was paged, who was paged in vain, and who came close."""
+    """The score of a fleet: how many ran out, how long before each of those was paged, who was paged in vain, and who came close."""
 
     dry: int
     leads: tuple[float, ...]
@@ -83,7 +83,7 @@ class Score:
             else ""
         )
         late = f" ({unpaged} of them not paged before)" if unpaged else ""
-        return f"Ran dry: {self.dry}{said}{late}. Came close and did not: {self.close}. Paged in vain: {self.needless or 'none'}."
+        return f"Ran out: {self.dry}{said}{late}. Came close and did not: {self.close}. Paged in vain: {self.needless or 'none'}."
 
 
 def score(result: Mapping[str, Any]) -> Score:
@@ -110,7 +110,7 @@ def _numbers(result: Mapping[str, Any], found: Score) -> str:
     in_time = len(found.leads)
     figures = [
         ("Volumes", str(len(result["volumes"])), "text"),
-        ("Ran dry", str(found.dry), "red" if found.dry else "green"),
+        ("Ran out", str(found.dry), "red" if found.dry else "green"),
         ("Of them paged before", str(in_time), "green" if in_time == found.dry else "red"),
         ("Shortest warning", words_for(min(found.leads)) if found.leads else "none yet", "orange"),
         ("Needless pages", str(found.needless), "red" if found.needless else "green"),
@@ -191,7 +191,7 @@ def _curve(
     volume: Volume, found: Mapping[str, Any], points: Sequence[tuple[float, float]],
     changes: Sequence[Mapping[str, Any]], span: tuple[float, float],
 ) -> str:  # fmt: skip
-    """The balance, with its pages (triangles), the ends of its alarms (rings) and when it ran dry (dots)."""
+    """The balance, with its pages (triangles), the ends of its alarms (rings) and when it ran out (dots)."""
     low = found["lowest_balance_ratio"] < LOW_RATIO
     tone = "red" if volume.emptied else "orange" if low else "blue"
     chart = Chart(title="", x_range=span, y_range=(0.0, 1.0), width=CARD_WIDTH, height=CARD_HEIGHT)

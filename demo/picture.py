@@ -1,4 +1,4 @@
-"""The demo in one picture: each balance, the page, and the moment it ran dry. SVG."""
+"""The demo in one picture: each balance, the page, and the moment it ran out. SVG."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def draw(volumes: Sequence[Volume], result: Mapping[str, Any], *, end_s: float) 
     start_s = live_at - BEFORE_S
     alarms = {alarm["resource"]: first_alarm(alarm) for alarm in result["alarms"]}
     chart = Chart(
-        title="Burst balance of the fleet: paged (triangle) before it runs dry (dot)",
+        title="Burst balance of the fleet: paged (triangle) before it runs out (dot)",
         x_range=(start_s, end_s),
         y_range=(0.0, TOP_RATIO),
         height=420.0,

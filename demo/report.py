@@ -66,11 +66,11 @@ def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[
         alarm = alarms.get(volume["id"])
         if volume["exhausted_at"] is None:
             if alarm is not None:
-                broken.append(f"{volume['name']} did not run dry but raised {alarm['name']}")
+                broken.append(f"{volume['name']} did not run out but raised {alarm['name']}")
             continue
         raised = first_alarm(alarm)
         if raised is None or raised["at"] >= volume["exhausted_at"]:
-            broken.append(f"{volume['name']} ran dry without an alarm before")
+            broken.append(f"{volume['name']} ran out without an alarm before")
         elif (error := error_of(raised)) is None or error > TOLERANCE:
             broken.append(
                 f"{volume['name']}: predicted {raised['time_to_empty_s']} s, "
@@ -85,7 +85,7 @@ def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[
     ]
     dry = [volume for volume in result["volumes"] if volume["exhausted_at"] is not None]
     if len(dry) < 4 or "st1" not in {volume["type"] for volume in dry}:  # noqa: PLR2004 - the demo's own word
-        broken.append("fewer than four volumes ran dry, or no st1")
+        broken.append("fewer than four volumes ran out, or no st1")
     near = [
         v
         for v in result["volumes"]
@@ -160,7 +160,7 @@ def _alarms(volumes: Sequence[Volume], messages: Sequence[Message]) -> list[dict
 
 
 def _said(messages: Sequence[Message]) -> dict[str, float]:
-    """The time at which each volume was first said to run dry, from the events that the sweep sent."""
+    """The time at which each volume was first said to run out, from the events that the sweep sent."""
     said: dict[str, float] = {}
     for message in messages:
         if message.through != "sqs:events":

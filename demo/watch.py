@@ -51,7 +51,7 @@ def watch(
         for volume in volumes:
             if volume.emptied and volume.id not in dry:
                 dry.add(volume.id)
-                say(f"{volume.spec.name} has run dry")
+                say(f"{volume.spec.name} has run out")
     return missing
 
 

@@ -653,7 +653,7 @@ def test_on_a_recorded_load_what_is_advised_never_runs_dry_and_costs_what_the_ca
         points=to_points(samples, resource, 300.0), period_s=300.0,
     )  # fmt: skip
     given = advise(recorded)
-    assert (given.dry_count > 0) == (given.finding == "runs dry")
+    assert (given.dry_count > 0) == (given.finding == "runs out")
     assert given.fix is not None  # gp3 of the same rates costs less
     (command,) = given.fix.commands
     settings = {"VolumeType": "gp2", "Size": size_gib, **command.parameters}

@@ -35,7 +35,7 @@ def month_table() -> str:
         )  # fmt: skip
         rows.append(cells)
     return markdown_table(
-        "watched | metrics a volume-month | cents a volume-month | of fixed | ran dry | late", rows
+        "watched | metrics a volume-month | cents a volume-month | of fixed | ran out | late", rows
     )
 
 

@@ -185,7 +185,7 @@ def cpu_table() -> str:
 
 
 def hazard_table() -> str:
-    """The share of the moments of each tenth of the hazard that ran dry within the horizon."""
+    """The share of the moments of each tenth of the hazard that ran out within the horizon."""
     record: Record = json.loads((RESULTS / "hazard.json").read_text(encoding="utf-8"))
     tenths = [f"{n / 10:.1f}" for n in range(10)]
     lines = [
@@ -212,7 +212,7 @@ def calibration_table() -> str:
         cells = (name, f"{one['moments']:,}", *(_plain(one[share]) for share in shares))
         rows.append(cells)
     return markdown_table(
-        "data | moments | truth in the range | ran dry earlier than the range | later, or never | never ran dry | truth in the range, if the likely time is within six hours | in the range, in the last hour | median of likely / true, last hour",
+        "data | moments | truth in the range | ran out earlier than the range | later, or never | never ran out | truth in the range, if the likely time is within six hours | in the range, in the last hour | median of likely / true, last hour",
         rows,
     )
 

@@ -21,14 +21,14 @@ from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import SERVED_SHARE, PastLoad, RatesByMetric, is_by_hand, peak
 from burstwatch.recordings.samples import Points, rates_by_period
 
-#: The diagnosis of a resource: it ran dry, its lowest levels fall, it could cost less, it is as
+#: The diagnosis of a resource: it ran out, its lowest levels fall, it could cost less, it is as
 #: it should be, or its history does not tell.
 Diagnosis: TypeAlias = Literal[
-    "runs dry", "falls", "could cost less", "fits", "too short", "no load known"
+    "runs out", "falls", "could cost less", "fits", "too short", "no load known"
 ]
 WORST_FIRST: tuple[Diagnosis, ...] = get_args(Diagnosis)
 #: The findings that call for a change.
-CHANGED = frozenset({"runs dry", "falls", "could cost less"})
+CHANGED = frozenset({"runs out", "falls", "could cost less"})
 #: A history that is shorter has not seen a weekend, nor the job of the week.
 SHORT_S = 7 * DAY_S
 #: A trend needs so many days, and is told if it ends within as many as these.
@@ -96,7 +96,7 @@ class Advice:
     @property
     def order(self) -> tuple[int, float, str]:
         """The order for people: the findings, and in each what saves or spares most."""
-        weight = self.dry_s if self.finding == "runs dry" else self.saved_usd
+        weight = self.dry_s if self.finding == "runs out" else self.saved_usd
         return WORST_FIRST.index(self.finding), -weight, self.resource_id
 
     def record(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _finding(
     has_load: bool,
 ) -> Diagnosis:
     if dry_count:
-        return "runs dry"
+        return "runs out"
     if not has_load:
         return "no load known"
     if empty_in_s is not None and empty_in_s <= TREND_AHEAD_DAYS * DAY_S:

@@ -100,7 +100,7 @@ def as_text(story: Story) -> str:
     ]
     if not story.pages:
         lines.append("would page nobody")
-    lines += [f"ran dry at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
+    lines += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
     for limit, share in story.exceeded.items():
         lines.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
     for fix in story.fixes:
@@ -202,9 +202,9 @@ def _truth(story: Story, page: Moment) -> str:
         return "it was dry already"
     dry = next((at for at in story.emptied if at >= page.t_s), None)
     if dry is not None:
-        return f"ran dry {span(dry - page.t_s)} later"
+        return f"ran out {span(dry - page.t_s)} later"
     if page.t_s + (page.time_to_empty_s or 0.0) < story.end_s:
-        return "never ran dry after"
+        return "never ran out after"
     last = f", with {story.balance[-1][1]:.0%} left" if story.balance else ""
     if story.end_s <= page.t_s:  # datapoints are late, so a page can be later than the newest
         return f"the recording ends before that{last}"

@@ -36,8 +36,8 @@ def as_html(story: Story) -> str:
 
 
 def _balance_panel(story: Story) -> Chart:
-    """Draw the balance over time, with each page's projection and each time it ran dry."""
-    chart = _chart(story, "Balance, with what each page said (fan) and when it ran dry (dot)", 1.0)
+    """Draw the balance over time, with each page's projection and each time it ran out."""
+    chart = _chart(story, "Balance, with what each page said (fan) and when it ran out (dot)", 1.0)
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
     for page in story.pages:
         _fan(chart, story, page)

@@ -2,7 +2,7 @@
 
 For backtests, the demo and the tests. Between two changes of demand
 everything is a closed form, so a period costs a handful of formulas and the
-instant at which the bucket runs dry is exact.
+instant at which the bucket runs out is exact.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Makes the volumes that a paging rule is tried on, and finds when each really ran dry."""
+"""Makes the volumes that a paging rule is tried on, and finds when each really ran out."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ class Incident:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """One volume over time: what is shown of it by period, and when it really ran dry.
+    """One volume over time: what is shown of it by period, and when it really ran out.
 
     ``group`` is what is independent of the others: one machine, however many of its
     disks and at however many sizes it is played. ``kind`` is a name, for a ``Kind`` cannot be
@@ -52,7 +52,7 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
     """A volume under a workload whose mean is ``rho`` times its baseline.
 
     Raises:
-        ValueError: for a volume without a bucket, which can never run dry.
+        ValueError: for a volume without a bucket, which can never run out.
     """
     spec = volume_spec(volume_type, size_gib)
     if spec.bucket is None:
@@ -83,10 +83,10 @@ def make_trial(workload: Workload, *, volume_type: str, size_gib: float, rho: fl
 def recorded_trial(
     rows: Sequence[Sample], resource: Resource, *, name: str, step_s: float, kind: Kind = KIND
 ) -> Trial:
-    """A resource's own recorded history: its level says when it ran dry.
+    """A resource's own recorded history: its level says when it ran out.
 
     Raises:
-        ValueError: for a resource without a bucket, which can never run dry.
+        ValueError: for a resource without a bucket, which can never run out.
     """
     if resource.bucket is None:
         msg = f"{name}: {resource.no_bucket_reason}"

@@ -14,7 +14,7 @@ from burstwatch.formatting import number, plain_name, printable, span, table
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
-HEADINGS = ("resource", "type", "needed", "ran dry", "finding", "advice", "USD a month")
+HEADINGS = ("resource", "type", "needed", "ran out", "finding", "advice", "USD a month")
 #: Resources that a page has pictures of.
 PICTURES = 20
 #: The automation of AWS itself.
@@ -78,13 +78,13 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
 
 def totals(records: Sequence[AdviceRecord]) -> str:
     """Say how many need a change, what the changes save and cost, and of how many nothing can be said."""
-    dry = [record for record in records if record["finding"] == "runs dry"]
+    dry = [record for record in records if record["finding"] == "runs out"]
     short = sum(record["finding"] == "too short" for record in records)
     prices = [record["best_fix"]["usd_month"] for record in records if record["best_fix"]]
     saved = -sum(usd for usd in prices if usd is not None and usd < 0)
     cost = sum(usd for usd in prices if usd is not None and usd > 0)
     unknown = sum(usd is None for usd in prices)
-    text = f"Resources: {len(records)}. Ran dry: {len(dry)}. Advised a change: {len(prices)}"
+    text = f"Resources: {len(records)}. Ran out: {len(dry)}. Advised a change: {len(prices)}"
     sums = [f"save {saved:,.2f}"] if saved else []
     sums += [f"cost {cost:,.2f}"] if cost else []
     if sums:
@@ -143,7 +143,7 @@ def _sentence(record: AdviceRecord) -> str:
     text += ", because a limit held it back," if record["is_censored"] else ""
     if record["run_out_count"]:
         text += (
-            f" and ran dry {_times(record['run_out_count'])}, {span(record['run_out_s'])} in all"
+            f" and ran out {_times(record['run_out_count'])}, {span(record['run_out_s'])} in all"
         )
     for limit, share in record["exceeded"].items():
         text += f"; AWS says that it exceeded {limit} in {share:.0%} of the time" if share else ""
@@ -151,7 +151,7 @@ def _sentence(record: AdviceRecord) -> str:
     text += f". {action[:1].upper()}{action[1:]}: {fix['effect']} ({fix['takes']})."
     if record["run_out_count_afterwards"] is not None:
         dry = record["run_out_count_afterwards"]
-        runs = f"runs dry {_times(dry)}" if dry else "never runs dry"
+        runs = f"runs out {_times(dry)}" if dry else "never runs out"
         text += f" In a replay with that setting, the same load {runs}"
         lowest = record["balance_lowest_afterwards"]
         text += f", never under {lowest:.0%}." if lowest is not None else "."

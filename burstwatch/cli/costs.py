@@ -34,7 +34,7 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
         if _total(costs)
     ]
     if not rows:
-        return f"nothing here can run dry: asking for it costs nothing\n{_deployment(config)}"
+        return f"nothing here can run out: asking for it costs nothing\n{_deployment(config)}"
     everything = [cost for _, costs in groups.values() for cost in costs]
     rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))
     headings = (

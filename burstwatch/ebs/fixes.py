@@ -1,4 +1,4 @@
-"""Suggests volumes that would not run dry, with their commands and their price a month."""
+"""Suggests volumes that would not run out, with their commands and their price a month."""
 
 import math
 from bisect import bisect_left
@@ -41,7 +41,7 @@ class Attached:
 def volume_fixes(
     volume: VolumeSpec, where: Attached, *, demand: float, io_kib: float = 0.0
 ) -> Iterator[Fix]:
-    """Changes to a volume that serve ``demand`` without running dry, and are in no respect slower than it is.
+    """Changes to a volume that serve ``demand`` without running out, and are in no respect slower than it is.
 
     Demand at the limit may be larger than it looks: the fix matches the burst and promises no more. ``io_kib`` is
     the mean size of an operation, 0 where it is not known.
@@ -56,7 +56,7 @@ def volume_fixes(
                 volume,
                 where,
                 f"change to {volume_type} of {number(size)} GiB",
-                f"never runs dry at the current load{next_limit}",
+                f"never runs out at the current load{next_limit}",
                 new_type=volume_type,
                 size=size,
             )

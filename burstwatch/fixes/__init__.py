@@ -1,1 +1,1 @@
-"""Says what helps a bucket that runs dry: the change, its command for AWS, and its price."""
+"""Says what helps a bucket that runs out: the change, its command for AWS, and its price."""

@@ -1,4 +1,4 @@
-"""Defines a fix for a bucket that runs dry: its command, how soon it works, its effect and its price a month."""
+"""Defines a fix for a bucket that runs out: its command, how soon it works, its effect and its price a month."""
 
 import math
 import re
@@ -175,7 +175,7 @@ def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     if level <= 0:
         effect = f"the credits refill while the load is {under}"
     elif math.isinf(half_s):
-        effect = f"at half the load ({number(demand / 2)} {unit}) it never runs dry"
+        effect = f"at half the load ({number(demand / 2)} {unit}) it never runs out"
     else:
         half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
         effect = f"{half}; {under} they do not run out"

@@ -84,7 +84,7 @@ class Judge:
                 return None
             if history.cut(history.size - back).is_recovering(known_from):
                 back_at = history.track.recovered_ratio
-                why = f"ran dry, and has been back at {back_at:.0%} for only {span(since_s)}"
+                why = f"ran out, and has been back at {back_at:.0%} for only {span(since_s)}"
                 return Danger(verdict="critical", why=why)
         return None
 

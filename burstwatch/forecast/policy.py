@@ -126,7 +126,7 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
     back_at = history.track.recovered_ratio
     if periods_since_empty is not None and refilled < back_at:
         ago = span(periods_since_empty * history.period_s + silent_s)
-        why = f"ran dry {ago} ago and is not yet back at {back_at:.0%}"
+        why = f"ran out {ago} ago and is not yet back at {back_at:.0%}"
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = min(silent_s, config.max_data_age_s + history.period_s)

@@ -179,7 +179,7 @@ def fixes_of(word: str) -> Callable[[Resource, float, RatesByMetric], Iterator[F
     def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         yield Fix(
             action=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
-            effect="never runs dry at the current load",
+            effect="never runs out at the current load",
             takes=STOPS,
         )
 

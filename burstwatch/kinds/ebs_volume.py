@@ -282,7 +282,7 @@ def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None
 
 
 def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
-    """Instances of the volumes that can run dry; the others need no limits."""
+    """Instances of the volumes that can run out; the others need no limits."""
     return {
         attachment["InstanceId"]
         for item in lists["inventory"]

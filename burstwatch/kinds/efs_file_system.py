@@ -198,7 +198,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
             less = f", and serves no more (with credits {number(resource.limit.rate)})"
         yield Fix(
             action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
-            effect=f"never runs dry{less}; {ONCE_A_DAY}",
+            effect=f"never runs out{less}; {ONCE_A_DAY}",
             takes="works at once",
             usd_month=_provisioned_usd(resource, provisioned),
             afterwards=Afterwards(bucket=None, rate=float(provisioned)),
@@ -220,7 +220,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
         per_gb = f" ({written.value:g} USD for a GB written, {read.value:g} for one read)"
     yield Fix(
         action="change to elastic throughput",
-        effect=f"never runs dry, each byte is charged{per_gb}; {ONCE_A_DAY}",
+        effect=f"never runs out, each byte is charged{per_gb}; {ONCE_A_DAY}",
         takes="works at once",
         commands=(_update(resource, ThroughputMode="elastic"),),
         afterwards=Afterwards(bucket=None),
@@ -253,7 +253,7 @@ def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
     now_usd = usd_month(resource) or 0.0
     yield Fix(
         action="change to elastic throughput",
-        effect=f"never runs dry, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
+        effect=f"never runs out, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
         f"these days; {ONCE_A_DAY}",
         takes="works at once",
         usd_month=elastic_usd - now_usd,

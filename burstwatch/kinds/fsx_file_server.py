@@ -159,7 +159,7 @@ def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
         for most, unit in ((1, "MB/s"), (3, IOPS))
         if after[most] < now[most]
     ]
-    effect = "never runs dry at the current load"
+    effect = "never runs out at the current load"
     if lower:
         effect += f", and serves {' and '.join(lower)}"
     unit_size = MIB_PER_MB if is_bytes else 1

@@ -1,4 +1,4 @@
-"""Ranks resources, the buckets of one, and parents by how soon they run dry."""
+"""Ranks resources, the buckets of one, and parents by how soon they run out."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -51,7 +51,7 @@ def with_parents(assessments: Mapping[str, Assessed]) -> dict[str, Assessed]:
             continue
         parent, parent_assessment = min(dry, key=lambda entry: _left_s(entry[1]))
         left_s = _left_s(parent_assessment)
-        when = "has no credits left" if left_s == 0 else f"runs dry first, in {span(left_s)}"
+        when = "has no credits left" if left_s == 0 else f"runs out first, in {span(left_s)}"
         reason = f"{assessment.reason}; its parent {parent.id} {when}"
         projection = assessment.projection
         if left_s == 0:

@@ -23,7 +23,7 @@ const TILES: readonly [string, string, number?][] = [
 /** As many as CloudWatch shows in one. */
 const ALARMS_OF_A_WIDGET = 100;
 
-/** What runs dry, how long is left, and whether the monitor can be believed: in the order of the Grafana dashboard. */
+/** What runs out, how long is left, and whether the monitor can be believed: in the order of the Grafana dashboard. */
 export class FleetDashboard extends Construct {
   constructor(
     scope: Construct,

@@ -103,7 +103,7 @@ export class HealthAlarms extends Construct {
         periods: HEARTBEATS,
         missing: TreatMissingData.BREACHING,
         topic: page,
-        means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for ${HEARTBEATS} periods of the schedule. A resource may run dry there, and nobody is told.`,
+        means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for ${HEARTBEATS} periods of the schedule. A resource may run out there, and nobody is told.`,
         ok: 'sweeps complete again.',
         now: 'look at the function\'s log, its rule and its permissions.',
       });

@@ -153,7 +153,7 @@ export class Sweeps extends Construct {
     return makeFunction(this, id, props, {
       ...footing,
       handler: 'lambdas.sweep.handler',
-      description: `burstwatch: looks at every volume (${what}), publishes what runs dry, keeps the alarms`,
+      description: `burstwatch: looks at every volume (${what}), publishes what runs out, keeps the alarms`,
       timeout: sweepTimeout(props),
       memoryMib: props.memoryMib,
       environment: {

@@ -178,7 +178,7 @@ test('every fleet metric that an alarm or the dashboard names is one that the sw
   for (const name of shown) assert.ok(catalog.fleet_metrics.includes(name), name);
 });
 
-test('the dashboard reads from what runs dry to whether the monitor can be believed, and a search finds what comes later', () => {
+test('the dashboard reads from what runs out to whether the monitor can be believed, and a search finds what comes later', () => {
   const dashboard = dashboardOf();
   const parts: (string | object)[] = dashboard.Properties.DashboardBody['Fn::Join'][1];
   const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));

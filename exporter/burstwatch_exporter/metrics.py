@@ -128,7 +128,7 @@ FULL = _gauge(
 STATE = _gauge(
     "credit_state",
     (*BUCKET, "state"),
-    "1 for the state that the bucket is in, else 0: finite (runs dry at this demand), infinite (does not), "
+    "1 for the state that the bucket is in, else 0: finite (runs out at this demand), infinite (does not), "
     "exhausted, not_applicable (no bucket), idle (no I/O), unknown.",
 )
 BINDING = _gauge(

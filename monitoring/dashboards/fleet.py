@@ -1,4 +1,4 @@
-"""*Fleet*: what runs dry, when, and whether the monitor can be believed. CloudWatch."""
+"""*Fleet*: what runs out, when, and whether the monitor can be believed. CloudWatch."""
 
 from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
@@ -113,7 +113,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Dry within 1 h",
-            "Resources that are likely to run dry within an hour at the demand that is expected of them.",
+            "Resources that are likely to run out within an hour at the demand that is expected of them.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("hour", "ResourcesDryWithin1h")],
         ),
@@ -125,7 +125,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Least time left",
-            "For the resource that is likely to run dry first. If sweeps complete and this is empty, no resource runs dry at its present load.",
+            "For the resource that is likely to run out first. If sweeps complete and this is empty, no resource runs out at its present load.",
             kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none=NONE_IS_NEAR,
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),

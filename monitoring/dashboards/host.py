@@ -97,12 +97,12 @@ def _now() -> list[Panel]:
     likely = one(m.EXHAUSTION, bound="likely")
     return [
         number(
-            "Least time left", "Of the disk that is likely to run dry first.",
+            "Least time left", "Of the disk that is likely to run out first.",
             kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none is draining", color=CALM),
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
-            "Dry within 1 h", "Disks that are likely to run dry within an hour at the demand of the last minutes.",
+            "Dry within 1 h", "Disks that are likely to run out within an hour at the demand of the last minutes.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("dry", f"sum({likely} < bool 3600)", "disks")],
         ),

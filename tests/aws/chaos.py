@@ -43,7 +43,7 @@ BACK_PERCENT = 20.0
 
 @dataclass(kw_only=True)
 class Life:
-    """One volume: when its load begins and ends, when it ran dry, and when each deployment paged for it."""
+    """One volume: when its load begins and ends, when it ran out, and when each deployment paged for it."""
 
     disk: Disk
     begins: int

@@ -63,7 +63,7 @@ def test_each_resource_has_its_advice_its_price_and_its_command_the_worst_first(
         f"aws ec2 modify-volume --region us-east-1 --volume-id {dry} --volume-type gp3 --iops 3000 --throughput 128"
         in commands
     )
-    assert "Resources: 2. Ran dry: 1. Advised a change: 2. Together the changes save 3.76" in totals
+    assert "Resources: 2. Ran out: 1. Advised a change: 2. Together the changes save 3.76" in totals
 
 
 def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
@@ -76,7 +76,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     )
     assert code == 0
     record = json.loads(out)
-    assert (record["id"], record["finding"], record["run_out_count"]) == (dry, "runs dry", 1)
+    assert (record["id"], record["finding"], record["run_out_count"]) == (dry, "runs out", 1)
     assert (record["usd_month"], record["usd_month_afterwards"]) == (10.0, 8.12)
     assert record["cloudformation"] == [
         "Type: AWS::EC2::Volume", "Properties:", "  VolumeType: gp3", "  Iops: 3000", "  Throughput: 128",
@@ -145,7 +145,7 @@ def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> N
         fix = {"action": "change to gp3 storage", "effect": "uses no credits", "takes": "takes minutes to hours",
                "usd_month": None, "command": ""}  # fmt: skip
         return {
-            "id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs dry",
+            "id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs out",
             "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
             "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
             "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],

@@ -145,7 +145,7 @@ def test_scan_says_why_something_is_in_danger_that_its_load_would_not_empty(clou
     assert "critical" in row
     assert "never" in row
     (why,) = [line for line in out.splitlines() if line.startswith(f"{disk.id}: ")]
-    assert "ran dry" in why
+    assert "ran out" in why
 
 
 def test_a_denied_call_is_a_partial_result(cloud: Cloud) -> None:

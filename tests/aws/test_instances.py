@@ -1,4 +1,4 @@
-"""Instances beside their volumes: two buckets, one resource, and which runs dry first."""
+"""Instances beside their volumes: two buckets, one resource, and which runs out first."""
 
 from datetime import UTC, datetime
 
@@ -126,7 +126,7 @@ def test_a_volume_names_the_instance_that_runs_dry_before_it(cloud: Cloud) -> No
     balances(cloud, instance, io=45, io_per_5min=100 / 6, iops=18_750)
     found = take_look(cloud).assessments
     projection = found[volume][1].projection
-    assert f"its parent {instance} runs dry first" in found[volume][1].reason
+    assert f"its parent {instance} runs out first" in found[volume][1].reason
     assert projection.binding == "volume_iops"  # for now
     assert projection.time_to_empty_s == pytest.approx(0.80 * 2_000, rel=0.05)  # its own
 

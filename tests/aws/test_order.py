@@ -187,7 +187,7 @@ def test_hours_that_were_not_answered_are_asked_for_again_and_the_alarm_stays(
     cloud: Cloud,
 ) -> None:
     dry = Disk(cloud, percent=100)
-    for back in range(360, 0, -1):  # it ran dry an hour ago, and is back at 6 %
+    for back in range(360, 0, -1):  # it ran out an hour ago, and is back at 6 %
         percent = 100.0 if back > 120 else max(0.0, 3.0 * back - 260, 0.1 * (60 - back))
         cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": dry.id}, NOW - 60 * back, percent)
     run_sweep(cloud, config=VOLUMES)

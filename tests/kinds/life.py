@@ -32,7 +32,7 @@ def live(
     config: Config = EVERY_KIND,
     before: Callable[[str], object] = str,
 ) -> Resource:
-    """Drain the first example that can run dry at its limit, and let it recover. Returns it.
+    """Drain the first example that can run out at its limit, and let it recover. Returns it.
 
     ``before`` is called with its id when all is still well.
     """

@@ -140,7 +140,7 @@ def drain(cloud: Cloud, kind: Kind, examples: ModuleType, victims: list[Resource
 def drain_and_recover(
     cloud: Cloud, fleet: Mapping[str, tuple[Kind, ModuleType]], *, shards: int = 1
 ) -> None:
-    """Every example that can run dry is seen, alarmed and recovered, by sweeps of each shard."""
+    """Every example that can run out is seen, alarmed and recovered, by sweeps of each shard."""
     some = [kind for kind, _ in fleet.values()]
     for kind, examples in fleet.values():
         put_examples(cloud, kind, examples)

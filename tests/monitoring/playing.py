@@ -43,7 +43,7 @@ def result(*, paged: dict[str, float], dry: dict[str, float]) -> dict[str, Any]:
 
 
 def playing() -> tuple[list[Volume], dict[str, Any]]:
-    """Three volumes and what happened to them: one ran dry after its page, one has no bucket."""
+    """Three volumes and what happened to them: one ran out after its page, one has no bucket."""
     specs = {spec.name: spec for spec in build_fleet()}
     ratios = [(LIVE_AT + 60 * minute, 1 - minute / 10) for minute in range(8)]
     volumes = [

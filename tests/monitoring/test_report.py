@@ -15,7 +15,7 @@ from tests.monitoring.playing import LIVE_AT, playing, result
 def test_one_that_was_paged_in_time_is_told_with_its_warning() -> None:
     found = score(result(paged={"drain-100": 100}, dry={"drain-100": 400}))
     assert found.text() == (
-        "Ran dry: 1 (each paged 5 min or more before). Came close and did not: 1. Paged in vain: none."
+        "Ran out: 1 (each paged 5 min or more before). Came close and did not: 1. Paged in vain: none."
     )
 
 

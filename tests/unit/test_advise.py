@@ -80,7 +80,7 @@ def days(count: float, rate: float) -> list[float]:
 
 def test_a_volume_that_ran_dry_is_advised_what_served_its_load() -> None:
     advice = advise(history(volume(), [*days(8, 100), *[3_000.0] * 12, *days(1, 100)]))
-    assert (advice.finding, advice.dry_count) == ("runs dry", 1)
+    assert (advice.finding, advice.dry_count) == ("runs out", 1)
     assert advice.is_censored
     assert advice.fix is not None
     assert advice.fix.command == (
@@ -395,7 +395,7 @@ def test_a_balance_that_was_empty_is_advised_without_a_known_load_too() -> None:
     recorded = history(volume(), [*days(8, 100), *[3_000.0] * 12])
     only_balance = replace(recorded, points=(recorded.points[0], []))
     advice = advise(only_balance)
-    assert (advice.finding, advice.dry_count) == ("runs dry", 1)
+    assert (advice.finding, advice.dry_count) == ("runs out", 1)
     assert advice.fix is not None
     assert advice.fix.action.startswith("change to gp3")
 
@@ -458,7 +458,7 @@ def test_the_file_system_of_runs_on_is_advised_what_would_have_served_it() -> No
             points=to_points(samples, resource, 300.0, kind), period_s=300.0,
         )
     )  # fmt: skip
-    assert (advice.finding, advice.is_censored) == ("runs dry", True)
+    assert (advice.finding, advice.is_censored) == ("runs out", True)
     assert advice.needed == pytest.approx(100)
     assert advice.fix is not None
     assert advice.fix.action in {
@@ -494,7 +494,7 @@ def test_what_was_needed_is_what_was_measured_and_more_is_planned_for_where_a_li
 ):
     load = [*days(8, 100), *[1_500.0] * 30]
     advice = advise(history(volume(), load))
-    assert (advice.finding, advice.is_censored) == ("runs dry", True)
+    assert (advice.finding, advice.is_censored) == ("runs out", True)
     assert advice.needed == pytest.approx(1_500)
     assert advice.fix is not None
     assert "--iops 3000" in advice.fix.command

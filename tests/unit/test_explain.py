@@ -47,8 +47,8 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     )
     (page,) = [line for line in lines if line.startswith("would page at")]
     assert re.search(r"expected empty at 2 h 3\d, in \d+ min \(2 h 3\d to ", page)
-    assert "ran dry " in page
-    assert any(line.startswith("ran dry at    2 h 34, empty for ") for line in lines)
+    assert "ran out " in page
+    assert any(line.startswith("ran out at    2 h 34, empty for ") for line in lines)
 
 
 def test_a_recording_that_ends_before_the_bucket_does_is_not_called_a_page_for_nothing(
@@ -204,7 +204,7 @@ def test_a_page_of_a_projection_that_ran_ahead_is_not_called_late() -> None:
     run(["explain", "--example"], stdout=out, stderr=err, env=env, clock=lambda: 0.0)
     for line in out.getvalue().splitlines():
         if line.startswith("would page at   35 h"):
-            assert line.endswith("ran dry 35 min later")
+            assert line.endswith("ran out 35 min later")
             break
     else:
         raise AssertionError(out.getvalue())
@@ -220,6 +220,6 @@ def test_a_story_with_a_page_ends_with_how_long_it_was_empty_and_what_would_have
     out, err = io.StringIO(), io.StringIO()
     code = run(["explain", "--example"], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
     assert code == 0
-    assert "ran dry at   36 h 05, empty for 15 min" in out.getvalue()
+    assert "ran out at   36 h 05, empty for 15 min" in out.getvalue()
     assert "what would have helped at   58 h 10: reduce the load" in out.getvalue()
     assert "what would have helped at   58 h 10: change to gp3 with 3,000 IOPS" in out.getvalue()

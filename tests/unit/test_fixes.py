@@ -84,7 +84,7 @@ def test_half_of_the_load_is_named() -> None:
         == "at half the load (1,500 IOPS) the credits last 38 min; under 300 IOPS they do not run out"
     )
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "at half the load (250 IOPS) it never runs dry"
+    assert fix.effect == "at half the load (250 IOPS) it never runs out"
 
 
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:

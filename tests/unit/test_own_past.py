@@ -60,7 +60,7 @@ def test_the_reason_says_what_became_of_moments_like_this_one() -> None:
 
 
 def test_one_that_spent_as_much_as_is_left_now_is_remembered() -> None:
-    # The bucket was full then, and so it did not run dry.
+    # The bucket was full then, and so it did not run out.
     ebb = [*steady(1_200, 30), *steady(295, 100)]
     long = [*steady(100, 240), *steady(3_000, 30), *steady(100, 240)]
     rows = rows_of([*BURST * 6, *long, *BURST * 6, *ebb, *steady(3_000, 5)])

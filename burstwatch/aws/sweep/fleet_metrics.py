@@ -7,7 +7,7 @@ from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.history.observations import Resource
 
-#: Metrics of how many will likely run dry, with the seconds within which.
+#: Metrics of how many will likely run out, with the seconds within which.
 DRY_WITHIN_S = {"ResourcesDryWithin1h": 3_600.0, "ResourcesDryWithin6h": 21_600.0}
 #: Data comes late by minutes. A unit with nothing newer than this is asleep.
 ASLEEP_S = 3_600.0

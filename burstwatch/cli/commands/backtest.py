@@ -203,7 +203,7 @@ def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
 
 
 def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
-    """A recording as a trial: its own balance says when it ran dry."""
+    """A recording as a trial: its own balance says when it ran out."""
     contents = read_file(str(path), stdin=terminal.stdin, conventions=conventions_of(args))
     is_described = contents.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
     sizes = _numbers(args.size_gib, "size_gib") if args.size_gib else []

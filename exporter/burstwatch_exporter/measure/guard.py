@@ -14,7 +14,7 @@ from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.target import Target
 from burstwatch_exporter.snapshot import View
 
-#: A volume that runs dry within this is nothing to measure on: what the sweep pages at.
+#: A volume that runs out within this is nothing to measure on: what the sweep pages at.
 SOON_S = 900.0
 #: Of the free space of a file system, so much stays.
 KEPT_FREE = 0.1
