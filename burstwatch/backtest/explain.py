@@ -98,8 +98,6 @@ def as_text(story: Story) -> str:
         f"would page at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
         for page in story.pages
     ]
-    if not story.pages:
-        lines.append("would page nobody")
     lines += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
     for limit, share in story.exceeded.items():
         lines.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")

@@ -22,6 +22,10 @@ from burstwatch.cli import commands
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
+#: The end of the help of each command that has no codes of its own.
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 a part failed and the rest is done, 2 wrong input or configuration."
+)
 #: The groups of commands, in the order of the help.
 GROUPS = {
     "look": "Look at resources",
@@ -123,6 +127,8 @@ def build_parser() -> _Commands:
         text = (command.__doc__ or "").strip()
         sub = subparsers.add_parser(name, help=_first_line(command), description=text)
         command.add_arguments(sub)
+        codes = getattr(command, "EXIT_CODES", EXIT_CODES)
+        sub.epilog = f"{sub.epilog.rstrip('.')}. {codes}" if sub.epilog else codes
         parser.by_name[name] = sub
         parser.texts[name] = _first_line(command)
         sub.set_defaults(run=command.run, command=name)

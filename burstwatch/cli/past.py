@@ -22,14 +22,15 @@ FULL = 0.9999
 FIELDS = frozenset({"id", "page_count", "run_out_count", "warned_in_time_count"})
 
 
-def past_record(recorded: Recorded, config: Config, *, days: float) -> KeptRecord:
-    """The pages and the times without credits of one resource, as the settings of ``config`` would have had them."""
+def past_record(recorded: Recorded, config: Config, *, days: float, now: float) -> KeptRecord:
+    """The pages and the times without credits of one resource until ``now``, as the settings of ``config`` would have had them."""
+    moments = () if _was_always_full(recorded) else recorded.play(config).moments()
     story = Story(
         name=recorded.name,
         resource=recorded.resource,
         samples=recorded.samples,
         points=recorded.points,
-        moments=[] if _was_always_full(recorded) else [*recorded.play(config).moments()],
+        moments=[moment for moment in moments if moment.t_s <= now],
         period_s=recorded.period_s,
         delay_s=recorded.delay_s,
     )
@@ -104,7 +105,9 @@ def past_answer(records: Sequence[KeptRecord], config: Config) -> str:
     pages = sum(record["page_count"] for record in records)
     times_empty = sum(record["run_out_count"] for record in records)
     in_time = sum(record["warned_in_time_count"] for record in records)
-    sentence = f"would have paged {_times(pages)}, ran out {_times(times_empty)}"
+    paged = f"would have paged {_times(pages)}" if pages else "would have paged nobody"
+    ran_out = f"ran out {_times(times_empty)}" if times_empty else "nothing ran out"
+    sentence = f"{paged}, {ran_out}"
     if times_empty:
         sentence += f", {in_time} of {times_empty} with {span(config.lead_s)} or more"
     return sentence

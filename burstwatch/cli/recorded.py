@@ -17,7 +17,6 @@ from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts
-from burstwatch.recordings.formats.documents import json_programs
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics, name_series
 from burstwatch.recordings.reading import read_file, read_text
@@ -27,8 +26,9 @@ from burstwatch.recordings.times import Conventions, read_zone
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
 FORMATS = (
-    f"FILE comes from the CloudWatch console, {', '.join(json_programs())} or `burstwatch export`. It can be a .gz. "
-    "- reads standard input. A file with only the balance is enough. Docs: docs/recordings.md"
+    "FILE is what the AWS CLI, CloudWatch's console, Grafana, Prometheus, InfluxDB, Datadog, pandas and others write, or "
+    "`burstwatch export`; docs/recordings.md has all. It can be a .gz. - reads standard input. A file with only the "
+    "balance is enough."
 )
 
 

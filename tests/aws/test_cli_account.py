@@ -343,7 +343,7 @@ def test_rows_without_credits_are_counted_and_shown_on_demand(cloud: Cloud) -> N
     _, out, _ = burstwatch(cloud, "scan", "--limit", "1")
     assert hot.id in out
     assert calm.id not in out
-    assert "1 more are less urgent: leave out --limit" in out
+    assert "less urgent and not shown: 1; leave out --limit" in out
 
 
 @pytest.mark.parametrize("word", ["vol-*", "DB", "d?", "team=pay*", "TEAM=Payments"])

@@ -1,8 +1,4 @@
-"""Look once at an account's resources: which run out, and when. The worst come first.
-
-The exit code is 0 if everything could be read, 1 if a part could not, 2 for wrong input, and 3 if --fail-on names the
-verdict of a resource.
-"""
+"""Look once at an account's resources: which run out, and when. The worst come first."""
 
 import math
 import time
@@ -57,6 +53,10 @@ ELASTIC = frozenset({"resource", "name", "type"})
 
 
 GROUP = "look"
+EXIT_CODES = (
+    "Exit codes: 0 everything could be read, 1 a part could not, 2 wrong input or configuration, "
+    "3 a resource has a verdict of --fail-on."
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -162,7 +162,9 @@ def _tell_past(
                 clients,
                 [*find_kinds(config.kinds).values()],
                 question,
-                lambda recorded: past_record(recorded, config, days=question.days),
+                lambda recorded: past_record(
+                    recorded, config, days=question.days, now=terminal.clock()
+                ),
                 terminal,
                 problems,
                 tag=config.tag,
@@ -335,7 +337,7 @@ def _report(
         )
     ]
     if len(shown) < len(chosen):
-        notes.append(f"{len(chosen) - len(shown)} more are less urgent: leave out --limit")
+        notes.append(f"less urgent and not shown: {len(chosen) - len(shown)}; leave out --limit")
     if not entries:
         return _nothing(looks, args, place)
     count = _count(entries, len(entries) - len(chosen), looks)
