@@ -4,6 +4,7 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 """
 
 import argparse
+import codecs
 import os
 import sys
 import textwrap
@@ -19,6 +20,7 @@ from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
+from burstwatch.formatting import SPARKS
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
@@ -34,6 +36,8 @@ GROUPS = {
     "recordings": "Recordings",
     "other": "Other",
 }
+PLAIN_SIGNS = "burstwatch-plain-signs"
+SIGNS = {**dict(zip(SPARKS, "_.-:=+*#", strict=True)), "░": ".", "…": "~", "\N{EM DASH}": "-"}
 #: The commands to begin with, for somebody who types none.
 BEGIN = """\
 burstwatch scan                                            which resources of an account run out, and when; it only reads
@@ -198,9 +202,9 @@ def main() -> NoReturn:
         print("burstwatch: standard output is closed, so nothing can be printed", file=sys.stderr)
         sys.exit(WRONG_INPUT)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal without Unicode shows a question mark instead of a block.
+        # A terminal without Unicode shows signs that it has in place of blocks.
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=PLAIN_SIGNS)
     try:
         code = run(
             sys.argv[1:],
@@ -218,6 +222,17 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _plain_signs(error: UnicodeError) -> tuple[str, int]:
+    """Signs of ASCII for those of a bar or a line of blocks; a question mark for any other."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(SIGNS.get(sign, "?") for sign in text), error.end
+
+
+codecs.register_error(PLAIN_SIGNS, _plain_signs)
 
 
 def _is_terminal() -> bool:

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.values import add_kind_argument, kinds_of_type, size_gib
+from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
 from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
@@ -49,11 +49,14 @@ def add_series_arguments(
         metavar="SIZE",
         help="the size of the volume, such as 100 or 1TiB",
     )
-    parser.add_argument("--period-s", type=float, help="seconds per row (default: inferred)")
+    parser.add_argument(
+        "--period-s", type=seconds, metavar="SECONDS", help="seconds per row (default: inferred)"
+    )
     parser.add_argument(
         "--delay-s",
-        type=float,
+        type=seconds,
         default=300.0,
+        metavar="SECONDS",
         help="how many seconds late each datapoint came, default 300",
     )
 

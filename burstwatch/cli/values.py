@@ -13,6 +13,9 @@ COUNTS = {"": 1.0, "k": 1e3, "m": 1e6}
 RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
 #: How the types of a service begin, and the names of its kinds. All other types with a dot are EC2's.
 FAMILIES = {"db.": "rds_", "cache.": "elasticache_"}
+DAYS = {"": 1.0, "d": 1.0, "w": 7.0, "h": 1 / 24}
+HOURS = {"": 1.0, "h": 1.0, "d": 24.0, "m": 1 / 60}
+SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 PERCENTS = {"": 1.0, "%": 1.0}
 _WRITTEN = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%][a-z/]*|)", re.IGNORECASE)  # fmt: skip
 
@@ -39,6 +42,9 @@ count = number_in(COUNTS, like="3000, 3,000 and 3k")
 rate_mib_s = number_in(RATES, like="250, 250MiB/s and 1GiB/s")
 percent = number_in(PERCENTS, like="20 and 20%")
 kib = number_in({"": 1.0, "kib": 1.0, "kb": 1.0, "k": 1.0, "mib": 1024.0}, like="16 and 16KiB")
+days = number_in(DAYS, like="14, 14d, 2w and 36h")
+hours = number_in(HOURS, like="24, 24h and 3d")
+seconds = number_in(SECONDS, like="60, 60s and 5m")
 plain = number_in({"": 1.0}, like="300 and 1,000")
 
 

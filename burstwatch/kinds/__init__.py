@@ -24,8 +24,9 @@ def find_kinds(chosen: str = "") -> dict[str, Kind]:
         if info.name != CONTRACT and not info.name.startswith("_")
     )
     kinds = {name: import_module(f"{__name__}.{name}").KIND for name in names}
-    for name in filter(None, chosen.split(",")):
+    names_chosen = [name.strip() for name in chosen.split(",")]
+    for name in filter(None, names_chosen):
         if name not in kinds:
             msg = f"unknown kind {name!r}, allowed are {', '.join(kinds)}"
             raise ValueError(msg)
-    return {name: kind for name, kind in kinds.items() if not chosen or name in chosen.split(",")}
+    return {name: kind for name, kind in kinds.items() if not chosen or name in names_chosen}

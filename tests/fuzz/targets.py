@@ -32,6 +32,7 @@ from burstwatch.owner_tags import LEAD_TAG, MAINTENANCE_TAG, WATCH_TAG, quiet_un
 from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Schedule
+from burstwatch.recordings.reading import read_text
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.diskstats import parse_diskstats
@@ -242,6 +243,16 @@ def series(data: bytes) -> None:
         assert all(math.isfinite(rate) for rate in read_workload(as_file(data, "load.csv")).rates)
 
 
+def readers(data: bytes) -> None:
+    """A recording of any program, as far as its series: finite times, and values that a metric can have."""
+    with suppress(ValueError):
+        contents = read_text(text_of(data), name="file")
+        for series_of_file in contents.series:
+            for at, value in series_of_file.points:
+                assert math.isfinite(at)
+                assert 0 <= value < math.inf
+
+
 def tags(data: bytes) -> None:
     """The tags of a resource."""
     values = text_of(data).split("\0")
@@ -326,7 +337,7 @@ def cloudwatch(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     one.__name__: one
     for one in (
-        config, web_config, diskstats, mounts, host, nvme, fio_output, dbench_output, state, record, series, tags,
+        config, web_config, diskstats, mounts, host, nvme, fio_output, dbench_output, state, record, series, readers, tags,
         settings, cloudwatch,
     )
 }  # fmt: skip

@@ -15,7 +15,12 @@ from typing import Any, TypeVar
 import boto3
 import botocore.session
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    ProfileNotFound,
+)
 from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
@@ -100,6 +105,10 @@ class Clients:
                 profile_name=profile,
                 **(credentials or {}),
             )
+        except ProfileNotFound as error:
+            profiles = ", ".join(boto3.Session().available_profiles) or "none"
+            msg = f"there is no profile {profile!r}; the AWS configuration has {profiles}"
+            raise AwsError(msg) from error
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
         if not self._session.region_name and fallback:

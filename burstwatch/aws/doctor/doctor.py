@@ -67,7 +67,7 @@ def _guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Find
         todo = (
             "allow this call to whoever runs the doctor"
             if is_denied
-            else "the detail says what AWS answered"
+            else "try again, and report it if AWS keeps answering this"
         )
         yield Finding(check=check, state="unknown", detail=detail, do=todo)
     except Exception as error:  # noqa: BLE001 - an answer of a shape that nobody thought of

@@ -21,6 +21,7 @@ from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
+from burstwatch.cli.values import days as read_days
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -43,7 +44,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_deployed_settings_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
     parser.add_argument(
-        "--days", type=float, help=f"how much of the past, default {DEFAULT_DAYS:g} days"
+        "--days",
+        type=read_days,
+        metavar="DAYS",
+        help=f"how much of the past, default {DEFAULT_DAYS:g} days",
     )
     parser.add_argument(
         "--keep",

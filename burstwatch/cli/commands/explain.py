@@ -23,7 +23,9 @@ from burstwatch.cli.recorded import (
     names_file,
     read_recorded,
 )
+from burstwatch.cli.values import hours
 from burstwatch.fixes.fix import Fix
+from burstwatch.formatting import span
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -31,6 +33,8 @@ from burstwatch.recordings.samples import rates_by_period
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
 BEFORE_PAGE_S = 900.0
+#: A past that is shorter than asked for by more is said.
+SHORTER_S = 3_600.0
 
 
 GROUP = "look"
@@ -43,7 +47,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_account_arguments(parser)
     add_deployed_settings_arguments(parser)
     parser.add_argument(
-        "--hours", type=float, help="with an ID: how many hours of its past, default 24"
+        "--hours",
+        type=hours,
+        metavar="HOURS",
+        help="with an ID: how many hours of its past, default 24",
     )
     parser.add_argument("--html", metavar="FILE.html", help="draw it, into an HTML file")
     parser.add_argument(
@@ -137,9 +144,9 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
 
 def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     """Record a resource's last hours from CloudWatch; raises ValueError for options that only a file takes."""
-    hours = 24.0 if args.hours is None else args.hours
-    if not 0 < hours <= MOST_HOURS:
-        msg = f"hours is {hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
+    back_hours = 24.0 if args.hours is None else args.hours
+    if not 0 < back_hours <= MOST_HOURS:
+        msg = f"hours is {back_hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
         raise ValueError(msg)
     own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
     if own_flags != (None,) * len(own_flags):
@@ -154,6 +161,10 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     recorded = record(
-        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * hours
+        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * back_hours
     )
+    begin_s = recorded.samples[0].t_s
+    if args.hours is not None and begin_s > terminal.clock() - 3_600 * back_hours + SHORTER_S:
+        text = f"CloudWatch has only the last {span(terminal.clock() - begin_s)} of it"
+        print(f"burstwatch: {args.series}: {text}", file=terminal.stderr)
     return replace(recorded, delay_s=args.delay_s)

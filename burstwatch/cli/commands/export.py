@@ -7,7 +7,7 @@ from pathlib import Path
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target
-from burstwatch.cli.values import add_kind_argument
+from burstwatch.cli.values import add_kind_argument, days
 from burstwatch.formatting import DAY, recorded_time
 from burstwatch.history.points import FIVE_MINUTES_KEPT, MINUTES_KEPT
 from burstwatch.recordings.formats.table import OWN_MARK
@@ -24,8 +24,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("resource", metavar="ID", help="such as vol-..., or the name of a resource")
     parser.add_argument(
         "--days",
-        type=float,
+        type=days,
         default=14.0,
+        metavar="DAYS",
         help="how many days back, default 14; "
         f"up to {MINUTES_KEPT.value:g} days with a row for each minute, up to {MOST_DAYS:g} days for each five minutes",
     )

@@ -21,7 +21,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "resource", metavar="ID", help="such as vol-..., i-..., fs-..., or the name of a resource"
     )
-    parser.add_argument("duration", help="such as 30m, 4h or 2d; from 15m to 30d")
+    parser.add_argument(
+        "duration", metavar="DURATION", help="such as 30m, 4h or 2d; from 15m to 30d"
+    )
     parser.add_argument("--reason", required=True, help="what your colleagues read")
     add_account_arguments(parser)
 

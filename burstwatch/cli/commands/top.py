@@ -18,6 +18,7 @@ from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import terminal_columns
+from burstwatch.cli.values import seconds
 from burstwatch.config import Config
 from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
@@ -41,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
     parser.add_argument(
         "--every",
-        type=float,
+        type=seconds,
         default=60.0,
         metavar="SECONDS",
         help="how often to refresh, in seconds (default 60); resources far from danger are refreshed less often",

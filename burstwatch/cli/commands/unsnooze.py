@@ -15,7 +15,9 @@ GROUP = "silence"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resource."""
-    parser.add_argument("resource", metavar="ID", help="vol-..., i-..., or the name of a resource")
+    parser.add_argument(
+        "resource", metavar="ID", help="such as vol-..., i-..., fs-..., or the name of a resource"
+    )
     add_account_arguments(parser)
 
 

@@ -87,6 +87,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
         text = _of_volume(stated, as_json=args.json, at=terminal.clock())
     else:
         text = _of_kind(kind, stated, as_json=args.json, at=terminal.clock())
+    balance = float(stated.get("balance_percent", 100.0))
+    if 0 < balance < 1:
+        hint = f"the balance is {balance:g} %; for {100 * balance:g} % give --balance-percent {100 * balance:g}"
+        print(f"burstwatch: {hint}", file=terminal.stderr)
     print(text, file=terminal.stdout)
     return 0
 
