@@ -250,12 +250,17 @@ def test_the_command_finds_the_topic_of_the_stack_and_prints_each_hop(
     deploy_stack(cloud)
     monkeypatch.setattr(time, "sleep", sleeper(cloud))
     code, out, err = burstwatch(cloud, "drill", "--json")
-    assert (code, err) == (0, "")
+    assert (code, err.count("\n")) == (0, 2)
+    assert err.startswith("burstwatch: raised: waiting for CloudWatch to see the metric")
     assert [json.loads(line)["step"] for line in out.splitlines()] == HOPS
     cloud.aws.subscriptions[TOPIC].clear()
     code, out, err = burstwatch(cloud, "drill")
     assert code == 1
-    assert err == "burstwatch: the drill failed at: subscribers\n"
+    assert err.splitlines() == [
+        "burstwatch: raised: waiting for CloudWatch to see the metric, about a minute",
+        "burstwatch: resolved: waiting for CloudWatch to see the end, up to five minutes",
+        "burstwatch: the drill failed at: subscribers",
+    ]
     assert "FAILED" in out
 
 
@@ -289,8 +294,10 @@ def test_on_a_terminal_the_command_names_the_hop_that_it_waits_for(
     out, err = io.StringIO(), Terminal()
     run(["drill"], stdout=out, stderr=err, env=dict(os.environ), clock=cloud.clock)
     shown = err.getvalue()
-    assert [one.partition(" ...")[0] for one in shown.split("\r") if "..." in one] == HOPS
-    assert shown.endswith("\r")
+    steps = [line.partition(" ...")[0] for line in shown.split("\r") if "..." in line]
+    assert [step.partition(":")[0] for step in steps] == HOPS
+    assert "resolved: waiting for CloudWatch to see the end, up to five minutes" in steps
+    assert shown.endswith("\033[K")
     assert "..." not in out.getvalue()
 
 

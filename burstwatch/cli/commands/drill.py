@@ -24,8 +24,6 @@ from burstwatch.shards import Unit
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.drill.drill import Hop
 
-#: Room for the longest name of a hop.
-WIDTH = 24
 TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 
@@ -106,11 +104,23 @@ def _interrupted_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+#: The reason for which each long step waits. The limit of the drill for each is ten minutes.
+WAITS = {
+    "raised": "waiting for CloudWatch to see the metric, about a minute",
+    "delivered": "waiting for the message, some seconds",
+    "resolved": "waiting for CloudWatch to see the end, up to five minutes",
+    "recovery delivered": "waiting for the message, some seconds",
+}
+
+
 def _show_begun(stderr: TextIO, name: str) -> None:
-    """On a terminal, name the hop that is waited for. An empty name removes the line."""
-    if stderr.isatty():
-        text = f"{name} ..." if name else ""
-        print(f"\r{text:{WIDTH}}{'' if text else chr(13)}", end="", file=stderr, flush=True)
+    """Name the step that is waited for: on a terminal each, elsewhere those that take minutes. An empty name removes the line."""
+    if not stderr.isatty():
+        if name in {"raised", "resolved"}:
+            print(f"burstwatch: {name}: {WAITS[name]}", file=stderr, flush=True)
+        return
+    text = f"{name}: {WAITS[name]} ..." if name in WAITS else name and f"{name} ..."
+    print(f"\r{text}\033[K", end="", file=stderr, flush=True)
 
 
 def _json(hop: "Hop", unit: Unit, terminal: Terminal) -> str:
