@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstwatch.recordings.cells import (
+    HIGHEST,
     NOTHING,
     NUMBERS,
     Number,
@@ -143,15 +144,18 @@ class _Reader:
         else:
             lines = [part.lines[place] for place in places] if part.lines else ()
             times = list(self._seconds([part.times[place] for place in places], lines))
-        points, rates = [], set[bool]()
         unit = unit_of_series(part.unit, part.names)
-        for at, place in zip(times, places, strict=True):
-            number = self._number(part, place)
-            if number is None:
-                continue
-            points.append((at, number.value * unit.value))
-            if number.value:
-                rates.add(number.is_rate)
+        rates = set[bool]()
+        values: Sequence[float | None] | None = self._plain_numbers(part, places)
+        if values is None:
+            numbers = [self._number(part, place) for place in places]
+            rates = {number.is_rate for number in numbers if number is not None and number.value}
+            values = [None if number is None else number.value for number in numbers]
+        points = [
+            (at, value * unit.value)
+            for at, value in zip(times, values, strict=True)
+            if value is not None
+        ]
         return RecordedSeries(
             names=part.names,
             statistic=part.statistic,
@@ -177,6 +181,18 @@ class _Reader:
             raise ValueError(msg) from None
         self._notes += times.notes
         return times.seconds
+
+    def _plain_numbers(self, part: RawSeries, places: Sequence[int]) -> list[float] | None:
+        """The values if all are numbers without a unit or a separator, as in most files; None if one is not."""
+        cells = [part.values[place] for place in places]
+        if self._has_comma or not all(isinstance(cell, str) for cell in cells):
+            return None
+        try:
+            numbers = [float(str(cell)) for cell in cells]
+        except ValueError:
+            return None
+        is_plain = all(number == 0 or 1 / HIGHEST <= number <= HIGHEST for number in numbers)
+        return numbers if is_plain else None
 
     def _number(self, part: RawSeries, place: int) -> Number | None:
         cell = part.values[place]
@@ -211,12 +227,14 @@ def _has_comma(raw: RawContents) -> bool:
 
 def _separators(raw: RawContents, *, has_comma: bool) -> Iterator[str]:
     """A note for a sign that may separate decimals or thousands, where no other cell of a file decides it."""
+    if not raw.has_semicolons:
+        return
     sign, opposite = (",", ".") if has_comma else (".", ",")
     may_be_either = re.compile(rf"[1-9][0-9]{{0,2}}\{sign}[0-9]{{3}}")
     texts = [cell.strip() for part in raw.series for cell in part.values if isinstance(cell, str)]
     signed = [cell for cell in texts if sign in cell]
     is_undecided = signed and not any(opposite in cell for cell in texts)
-    if raw.has_semicolons and is_undecided and all(map(may_be_either.fullmatch, signed)):
+    if is_undecided and all(map(may_be_either.fullmatch, signed)):
         yield f"{signed[0]} is read with {sign!r} as the decimal sign, and nothing in the file decides it"
 
 

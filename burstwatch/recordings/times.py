@@ -256,6 +256,9 @@ def _read(cells: Sequence[str], conventions: Conventions, *, is_own: bool, is_ut
             _in_seconds(number, cell, n, is_own=is_own) for n, (number, cell) in enumerate(pairs)
         ]
         return Times(seconds=seconds)
+    times = _iso_times(cells)
+    if times is not None:
+        return _of_iso(times, cells, conventions, is_utc=is_utc)
     moments: Sequence[_Moment] = [_moment(cell, n) for n, cell in enumerate(cells)]
     order, notes = _date_order(moments, cells, conventions)
     if conventions.date_order is not None:
@@ -337,6 +340,29 @@ def _in_seconds(number: float, cell: str, place: int, *, is_own: bool = False) -
         msg = f"{cell!r}, allowed are {TIMES}"
         raise UnreadableTimeError(msg, place)
     return number
+
+
+def _iso_times(cells: Sequence[str]) -> list[datetime] | None:
+    """All cells in ISO 8601, all with a zone or all without; None for any other column."""
+    times = []
+    try:
+        for cell in cells:
+            if cell[4:5] != "-":
+                return None
+            times.append(datetime.fromisoformat(cell))
+    except ValueError:
+        return None
+    have_zones = {time.tzinfo is not None for time in times}
+    return times if len(have_zones) == 1 else None
+
+
+def _of_iso(
+    times: Sequence[datetime], cells: Sequence[str], conventions: Conventions, *, is_utc: bool
+) -> Times:
+    if times[0].tzinfo is not None:
+        return Times(seconds=[time.timestamp() for time in times])
+    local = [time.replace(tzinfo=UTC).timestamp() for time in times]
+    return Times(seconds=local) if is_utc else _on_the_wall(local, cells, conventions, ())
 
 
 def _moment(cell: str, place: int) -> _Moment:

@@ -71,11 +71,11 @@ def _delimiter(lines: Iterable[str]) -> str | None:
     for line in lines:
         if line.startswith(SEPARATOR) and len(line) == len(SEPARATOR) + 1:
             return line[-1]
-        is_data = (
-            line.strip() and not line.startswith("#") and not NAME_LINE.fullmatch(line.strip())
-        )
-        if is_data and len(head) < HEAD_LINES:
+        text = line.strip()
+        if text and not line.startswith("#") and not NAME_LINE.fullmatch(text):
             head.append(line)
+        if len(head) == HEAD_LINES:
+            break
     # A title may stand above the headings.
     for line in head:
         sign = max(DELIMITERS, key=line.count)

@@ -88,8 +88,19 @@ def read_rows(
     parts: list[RawContents] = []
     headings: list[list[str]] = []
     data: list[TextRow] = []
+    time: int | None = None
     for row in rows:
+        # Most rows begin like a time where the rows before have one.
+        if (
+            data
+            and time is not None
+            and row.cells[time : time + 1]
+            and row.cells[time][:1].isdigit()
+        ):
+            data.append(row)
+            continue
         if _is_data(headings, row.cells):
+            time = _time_column(headings[-1]) if headings else None
             data.append(row)
             continue
         if data and not _is_heading(row.cells):
@@ -376,6 +387,10 @@ def _asked_for(shape: _Headings, columns: Sequence[list[str]], numeric: Sequence
 
 
 def _is_text(cell: str, *, comma: bool) -> bool:
+    try:
+        return float(cell) < 0
+    except ValueError:
+        pass
     for decimal_comma in (False, True) if comma else (False,):
         try:
             parse_number(cell, decimal_comma=decimal_comma)
