@@ -124,8 +124,11 @@ def answer_of(story: Story) -> str:
             else "would have paged nobody"
         )
         return f"did not run out; {paged}"
+    if emptied[0] <= story.start_s + story.period_s:
+        return f"was empty at the beginning; {_paged_for(story, emptied[0])}"
     several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""
-    return f"ran out {several}{_emptied_from(story, emptied[0])}; {_paged_for(story, emptied[0])}"
+    more = f"; pages in all: {len(pages)}" if len(emptied) > 1 else ""
+    return f"ran out {several}{_emptied_from(story, emptied[0])}; {_paged_for(story, emptied[0])}{more}"
 
 
 def _emptied_from(story: Story, since_s: float) -> str:
@@ -220,11 +223,12 @@ def _refilled_at(story: Story, since_s: float) -> float | None:
 
 
 def _sparks(story: Story) -> str:
-    """The lowest balance of each of 72 parts of the time, as a line of blocks."""
-    lowest = [math.inf] * SPARK_WIDTH
+    """The lowest balance of each of 72 parts of the time, or of each period where there are fewer, as a line of blocks."""
+    width = max(1, min(SPARK_WIDTH, round((story.end_s - story.start_s) / story.period_s)))
+    lowest = [math.inf] * width
     for at, ratio in story.balance:
-        part = (at - story.start_s) / (story.end_s - story.start_s) * SPARK_WIDTH
-        index = min(SPARK_WIDTH - 1, int(part))
+        part = (at - story.period_s / 2 - story.start_s) / (story.end_s - story.start_s) * width
+        index = min(width - 1, int(part))
         lowest[index] = min(lowest[index], ratio)
     return "".join(" " if ratio == math.inf else spark(ratio) for ratio in lowest)
 

@@ -102,6 +102,20 @@ def kinds_of(args: Namespace) -> list[Kind]:
     return [kinds[args.kind]] if args.kind else [*kinds.values()]
 
 
+def check_kinds(text: str | None) -> None:
+    """Refuse early a ``--kind`` that names none, or one that there is not.
+
+    Raises:
+        ValueError: naming it and what is allowed.
+    """
+    if text is None:
+        return
+    if not text.strip(" ,"):
+        msg = f"--kind is {text!r}, allowed are {', '.join(find_kinds())}, with commas between"
+        raise ValueError(msg)
+    find_kinds(text)
+
+
 def parse_duration(name: str, text: str, *, low: str, high: str) -> float:
     """The seconds of a duration such as ``30m``, ``4h`` or ``2d``.
 

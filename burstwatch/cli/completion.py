@@ -4,7 +4,9 @@ from argparse import Action
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from burstwatch.cli.commands.scan import FAILING
 from burstwatch.cli.main import CommandParser, build_parser
+from burstwatch.config import SETTINGS
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.kinds import find_kinds
 
@@ -70,7 +72,12 @@ def _flag(action: Action) -> Flag:
 def _values(action: Action) -> tuple[str, ...]:
     if action.choices:
         return tuple(map(str, action.choices))
-    of_names = {"kind": tuple(find_kinds()), "type": tuple(CATALOGUE)}
+    of_names = {
+        "kind": tuple(find_kinds()),
+        "type": tuple(CATALOGUE),
+        "fail_on": FAILING,
+        "set": tuple(f"{setting.name}=" for setting in SETTINGS),
+    }
     return of_names.get(action.dest, ())
 
 
@@ -82,7 +89,7 @@ def _bash(commands: Mapping[str, Completed]) -> str:
 def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
     yield "_burstwatch() {"
     yield '  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"'
-    yield '  local words="" command="${COMP_WORDS[1]}"'
+    yield '  local words="" flags="" command="${COMP_WORDS[1]}"'
     yield "  COMPREPLY=()"
     yield '  if [ "$COMP_CWORD" -eq 1 ]; then'
     yield f'    mapfile -t COMPREPLY < <(compgen -W "{" ".join(commands)}" -- "$current")'
@@ -98,12 +105,11 @@ def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
             yield f"    {pattern}) {words} ;;"
     yield "    *) case $command in"
     for name, command in commands.items():
-        words = " ".join(
-            [*(spelling for flag in command.flags for spelling in flag.names), *command.values]
-        )
-        yield f'      {name}) words="{words}" ;;'
+        flags = " ".join(spelling for flag in command.flags for spelling in flag.names)
+        yield f'      {name}) flags="{flags}" words="{" ".join(command.values)}" ;;'
     yield "    esac ;;"
     yield "  esac"
+    yield "  [[ $current == -* ]] && words=$flags"
     yield '  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")'
     yield "}"
     # Without a word that fits, the names of files.

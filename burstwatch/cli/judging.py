@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
+from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
@@ -77,4 +78,6 @@ def config_of(
         f"{ENV_PREFIX}{name.upper()}": value.strip()
         for name, (_, _, value) in zip(names, stated, strict=True)
     }
-    return config_from_env({**texts, **of_command})
+    config = config_from_env({**texts, **of_command})
+    find_kinds(config.kinds)  # refuses early what there is not
+    return config

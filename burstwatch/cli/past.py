@@ -9,12 +9,13 @@ from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
 from burstwatch.config import Config
 from burstwatch.formatting import cut, recorded_time, span, table
+from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.history.track import EMPTY_RATIO
 
 HEADINGS = (
-    "ran out", "empty for", "would have paged", "in time", "first page", "lowest", "resource", "name", "type"
+    "ran out", "would have paged", "in time", "resource", "name", "empty for", "lowest", "first page", "type"
 )  # fmt: skip
-ELASTIC = frozenset({"resource", "name", "type"})
+ELASTIC = frozenset({"name", "type"})
 LONGEST_NAME = 40
 #: A balance that was never below this has had no load that could bring it down.
 FULL = 0.9999
@@ -134,15 +135,15 @@ def past_report(
     rows = [
         (
             _times(record["run_out_count"]),
-            span(record["run_out_s"]) if record["run_out_count"] else "-",
             _times(record["page_count"]),
             f"{record['warned_in_time_count']} of {record['run_out_count']}"
             if record["run_out_count"]
             else "-",
-            recorded_time(record["pages"][0]["at"]) if record["pages"] else "-",
-            "-" if record["balance_lowest"] is None else f"{record['balance_lowest']:.0%}",
             record["id"],
             cut(record["name"], LONGEST_NAME),
+            span(record["run_out_s"]) if record["run_out_count"] else "-",
+            "-" if record["balance_lowest"] is None else f"{record['balance_lowest']:.0%}",
+            recorded_time(record["pages"][0]["at"]) if record["pages"] else "-",
             record["type"],
         )
         for record in eventful[:limit]
@@ -150,5 +151,11 @@ def past_report(
     drawn = table(HEADINGS, rows, columns=columns, elastic=ELASTIC)
     worst = eventful[0]["id"]
     return "\n".join(
-        [answer, "", drawn, quiet, f"what happened to one of them: burstwatch explain {worst}"]
+        [
+            answer,
+            "",
+            drawn,
+            quiet,
+            f"what happened to one of them: burstwatch explain {worst} --hours {24 * min(days, MINUTES_KEPT.value):g}",
+        ]
     )

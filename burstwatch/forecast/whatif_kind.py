@@ -80,7 +80,8 @@ def answer_for(
     check_balance(balance_percent)
     if not load:
         loads = [name for name in kind.example.load if name != "io_kib"]
-        msg = f"give the load: {' or '.join(loads)}"
+        flags = (f"--{name.replace('_', '-')}" for name in loads)
+        msg = f"give the load: {' or '.join(flags)}"
         raise ValueError(msg)
     for name, value in load.items():
         if name not in kind.example.load:

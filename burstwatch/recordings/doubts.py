@@ -87,10 +87,29 @@ def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
             falls.append(after.start_s)
         if change > SLACK * bucket.refill * seconds / bucket.capacity + ROUNDING:
             rises.append(after.start_s)
+    falls = falls or _runs_too_fast(levels, bucket.burst - bucket.refill, bucket, sign=-1.0)
+    rises = rises or _runs_too_fast(levels, bucket.refill, bucket, sign=1.0)
     if falls:
         yield f"the balance falls faster than this type can spend{_at(falls)}: is the type or size another?"
     if rises:
         yield f"the balance rises faster than this type earns{_at(rises)}: a restart, a resize, or another size?"
+
+
+def _runs_too_fast(
+    levels: Sequence[LevelPoint], rate: float, bucket: Bucket, *, sign: float
+) -> list[float]:
+    """The starts of runs in one direction that are too fast as a whole, where each step may be due to rounding."""
+    starts, begin = list[float](), levels[0] if levels else None
+    for before, after in pairwise(levels):
+        if begin is None or sign * (after.ratio - before.ratio) <= 0:
+            begin = after
+            continue
+        change = sign * (after.ratio - begin.ratio)
+        seconds = after.start_s - begin.start_s
+        if change > SLACK * rate * seconds / bucket.capacity + 2 * ROUNDING:
+            starts.append(begin.start_s)
+            begin = None
+    return starts
 
 
 def _repeated(values: Sequence[float], metric: str) -> Iterator[str]:

@@ -129,5 +129,8 @@ def _decode(raw: bytes, name: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
+        # A spreadsheet on Windows; its digits and signs are those of ASCII.
+        if not any(byte < ord(" ") and byte not in b"\t\r\n" for byte in raw):
+            return raw.decode("cp1252", "replace")
         msg = f"{name} is not UTF-8 or UTF-16 text: {error.reason} at byte {error.start}"
         raise ValueError(msg) from None

@@ -414,5 +414,16 @@ def test_a_table_fits_into_the_terminal_and_cuts_names_with_an_ellipsis(columns:
     drawn = table(HEADINGS, rows, columns=columns, elastic=ELASTIC)
     assert max(map(len, drawn.splitlines())) <= columns
     assert drawn.splitlines()[1].startswith("8 min")
-    assert ("…" in drawn) is (30 < columns < 130)  # at 30 only the times are shown
+    assert ("…" in drawn) is (60 < columns < 130)  # at 60 the id does not fit any more
+    assert "vol-0a1b2c3d4e5f60718" in drawn or columns <= 60  # an id is never cut
     assert ("a" * 60 in drawn) is (columns > 130)
+
+
+def test_a_scan_says_why_a_resource_is_unknown(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=40)
+    disk.minute(iops=3_000)
+    cloud.clock.now += 3_600
+    _, out, _ = burstwatch(cloud, "scan")
+    (line,) = [line for line in out.splitlines() if line.startswith("unknown: ")]
+    assert disk.id in line
+    assert "newest datapoint" in line

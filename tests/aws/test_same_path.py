@@ -155,7 +155,7 @@ def test_a_story_of_the_account_ends_now_however_late_its_datapoints_are(cloud: 
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["pages"]
-    assert found["last"]["t_s"] <= cloud.clock.now
+    assert found["last"]["at"] <= cloud.clock.now
 
 
 def test_a_volume_of_the_account_is_scored_from_its_own_metrics(cloud: Cloud) -> None:
@@ -194,7 +194,10 @@ def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud
     [
         (("explain", "vol-00000000000000bad"), "vol-00000000000000bad is no resource"),
         (("explain", "vol-1", "--hours", "0"), "--hours is 0, allowed is above 0"),
-        (("explain", "vol-1", "--size-gib", "100"), "come from the account"),
+        (
+            ("explain", "vol-1", "--size-gib", "100"),
+            "for a resource of the account leave out --type",
+        ),
         (("backtest", "--from-account", "vol-1"), "vol-1 is no resource with credits"),
     ],
 )

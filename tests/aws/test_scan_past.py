@@ -48,13 +48,14 @@ def test_it_says_in_one_sentence_what_would_have_happened_and_where(cloud: Cloud
     assert answer == (
         "in the last 2 days: would have paged twice, ran out twice, 2 of 2 with 15 min or more"
     )
-    assert headings.startswith("ran out  empty for")
+    assert headings.startswith("ran out  would have paged  in time  resource")
     assert row.startswith("twice ")
+    assert "2 of 2" in row
     assert busy in row
     assert "orders-db" in row
     assert calm not in out
     assert quiet == "1 of 2 resources had neither"
-    assert more == f"what happened to one of them: burstwatch explain {busy}"
+    assert more == f"what happened to one of them: burstwatch explain {busy} --hours 48"
 
 
 def test_machines_get_each_page_and_each_time_without_credits(cloud: Cloud) -> None:

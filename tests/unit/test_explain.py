@@ -101,7 +101,7 @@ def test_the_first_line_counts_and_names_the_first_and_a_page_that_came_late(dra
     _, out, _ = explain("--example")
     # An earlier page, 5.3 h before, is not the one that counts.
     assert out.startswith(
-        "ran out 2 times, first 36 h 05 to 36 h 20, 15 min; would have paged 35 h 25, 40 min before\n"
+        "ran out 2 times, first 36 h 05 to 36 h 20, 15 min; would have paged 35 h 25, 40 min before; pages in all: "
     )
     late = explain(str(drain), *GP2, "--delay-s", "3600")[1].splitlines()[0]
     assert re.search(r"^ran out 2 h 34 to 3 h 02, 28 min; would have paged .* after$", late)
@@ -224,3 +224,59 @@ def test_a_story_with_a_page_ends_with_how_long_it_was_empty_and_what_would_have
     assert "ran out at   36 h 05, empty for 15 min" in out.getvalue()
     assert "what would have helped at   58 h 10: reduce the load" in out.getvalue()
     assert "what would have helped at   58 h 10: change to gp3 with 3,000 IOPS" in out.getvalue()
+
+
+def written(tmp_path: Path, levels: list[float], *, step_s: int = 300) -> Path:
+    path = tmp_path / "levels.csv"
+    rows = "".join(f"{1_790_000_100 + step_s * n},{level}\n" for n, level in enumerate(levels))
+    path.write_text(f"Time,BurstBalance\n{rows}")
+    return path
+
+
+def test_a_bucket_that_was_empty_at_the_beginning_did_not_run_out_then(tmp_path: Path) -> None:
+    path = written(tmp_path, [0.0] * 6 + [1.6 * n for n in range(30)])
+    assert explain(str(path), *GP2)[1].startswith("was empty at the beginning; ")
+
+
+@pytest.mark.parametrize("rows", [3, 20, 59, 72, 73, 400])
+def test_the_line_of_blocks_has_a_hole_only_where_a_datapoint_is_missing(
+    rows: int, tmp_path: Path
+) -> None:
+    path = written(tmp_path, [50.0] * rows)
+    line = next(line for line in explain(str(path), *GP2)[1].splitlines() if "lowest" in line)
+    blocks = line.removeprefix("balance ").partition(" 50% lowest")[0]
+    assert set(blocks) == {"▅"}
+    assert len(blocks) == min(rows, 72)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_doubtful"), [("100", False), ("50", True), ("10", True), ("300", True)]
+)
+def test_a_run_that_is_too_fast_for_the_stated_size_is_doubtful_also_where_no_step_is(
+    size: str,
+    is_doubtful: bool,  # noqa: FBT001
+    tmp_path: Path,
+) -> None:
+    """A gp2 volume of 100 GiB that drains at full burst and fills without load."""
+    levels = [
+        100.0,
+        85.0,
+        70.0,
+        55.0,
+        40.0,
+        25.0,
+        10.0,
+        *(round(10 + 1.667 * n, 2) for n in range(50)),
+    ]
+    _, _, err = explain(str(written(tmp_path, levels)), "--type", "gp2", "--size-gib", size)
+    assert ("faster than this type" in err) is is_doubtful
+
+
+def test_a_file_of_a_spreadsheet_on_windows_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "de.csv"
+    rows = "".join(f"02.11.2026 00:{5 * n:02d};{90 - n},5\n" for n in range(10))
+    path.write_bytes(
+        f"Zeit;BurstBalance;Größe\n{rows.replace(chr(10), ';groß' + chr(10))}".encode("cp1252")
+    )
+    code, out, _ = explain(str(path), *GP2)
+    assert (code, out.splitlines()[0]) == (0, "did not run out; would have paged nobody")

@@ -150,7 +150,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
         raise ValueError(msg)
     own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
     if own_flags != (None,) * len(own_flags):
-        msg = f"there is no file {args.series!r}, and the type, size, period and series of a resource come from the account"
+        msg = f"there is no file {args.series!r}; for a resource of the account leave out --type, --size-gib, --period-s, --spec and --only, which it knows"
         raise ValueError(msg)
     check_times(None, args.delay_s)
     try:

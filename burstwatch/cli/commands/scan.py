@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import (
     ANY_REGION,
     add_account_arguments,
+    check_kinds,
     enabled_regions,
     make_clients,
     parse_duration,
@@ -26,7 +27,7 @@ from burstwatch.cli.past import FIELDS, in_order, past_documents, past_record, p
 from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
 from burstwatch.config import Config
-from burstwatch.formatting import DAY, clock_time, cut, span, table
+from burstwatch.formatting import DAY, clock_time, cut, first_of, span, table
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
@@ -49,7 +50,7 @@ JUDGING = (
 )  # fmt: skip
 HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "name", "type")
 LONGEST_NAME = 40
-ELASTIC = frozenset({"resource", "name", "type"})
+ELASTIC = frozenset({"name", "type"})
 
 
 GROUP = "look"
@@ -102,7 +103,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Scan, region by region. A region that fails does not hide the others."""
     failing = _failing(args.fail_on)
     _check(args)
-    find_kinds(args.kind or "")  # refuses early what there is not
+    check_kinds(args.kind)
     home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     config = config_of(args, terminal.env, lambda: home)
     if args.kind is not None:
@@ -232,6 +233,9 @@ def _check(args: Namespace) -> None:
 def _failing(text: str | None) -> frozenset[str]:
     """The verdicts that end with an exit code of their own; raises ValueError for a word that is none."""
     verdicts = set[str]()
+    if text is not None and not text.strip(" ,"):
+        msg = f"--fail-on is {text!r}, allowed are {', '.join(FAILING)}, with commas between"
+        raise ValueError(msg)
     for word in filter(None, ((text or "").replace(" ", "").replace("-", "_").lower()).split(",")):
         if word not in FAILING:
             msg = f"--fail-on is {word!r}, allowed are {', '.join(FAILING)}, with commas between"
@@ -336,6 +340,7 @@ def _report(
             and assessment.projection.time_to_empty_s == math.inf
         )
     ]
+    notes += _why_unknown(shown)
     if len(shown) < len(chosen):
         notes.append(f"less urgent and not shown: {len(chosen) - len(shown)}; leave out --limit")
     if not entries:
@@ -364,6 +369,16 @@ def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, .
         cut(resource.name, LONGEST_NAME),
         resource.facts.get("type", resource.kind),
     )
+
+
+def _why_unknown(entries: Sequence[Assessed]) -> Iterator[str]:
+    """One line for each reason for which resources cannot be judged."""
+    by_reason: dict[str, list[str]] = {}
+    for resource, assessment in entries:
+        if assessment.verdict == "unknown":
+            by_reason.setdefault(assessment.reason, []).append(resource.id)
+    for reason, ids in by_reason.items():
+        yield f"unknown: {first_of(ids)}: {reason}"
 
 
 def _nothing(looks: "Sequence[UnitSnapshot]", args: Namespace, place: str) -> str:

@@ -10,6 +10,7 @@ from burstwatch import installing
 from burstwatch.cli.account import (
     ANY_REGION,
     add_account_arguments,
+    check_kinds,
     enabled_regions,
     make_clients,
     where_of,
@@ -58,7 +59,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.all_regions and args.region is not None:
         msg = "--region is for one region, and --all-regions is given"
         raise ValueError(msg)
-    find_kinds(args.kind)  # refuses early what there is not
+    check_kinds(args.kind or None)
     home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
     config = config_of(args, terminal.env, lambda: home)
     look = make_look(args, terminal, config, home)

@@ -118,7 +118,7 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
     elif left_s is not None and left_s < SOON_S:
         word = "may run" if likely_s is None else "runs"
         reasons.append(
-            f"{key} {word} dry in {span(left_s)} already, allowed is {span(SOON_S)} or more"
+            f"{key} {word} out in {span(left_s)} already, allowed is {span(SOON_S)} or more"
         )
     low, high = (
         part / account.own_bucket.capacity for part in (account.interval.low, account.interval.high)
