@@ -274,7 +274,7 @@ def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() 
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent x", "--cpu-percent: 'x' is not a number here"),
         ("--kind ec2_instance_cpu --type t3.nano --iops 3", "--iops is not for ec2_instance_cpu"),
         ("--kind ec2_instance_cpu --type t3.nano --mode odd --cpu-percent 3", "got 'odd'"),
-        ("--kind efs_file_system --size-gib 256", "give the load: mib_s"),
+        ("--kind efs_file_system --size-gib 256", "give the load: --mib-s"),
         ("--kind efs_file_system --size-gib -3 --mib-s 1", "above 0"),
         ("--kind rds_storage --type gp2 --size-gib 9 --engine x --iops 1", "engine 'x' is unknown"),
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent 3 --balance-percent 300", "0 to 100"),
