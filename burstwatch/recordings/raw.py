@@ -18,14 +18,9 @@ from burstwatch.recordings.cells import (
     parse_number,
     unit_of_series,
 )
+from burstwatch.recordings.clocks import UnreadableTimeError
 from burstwatch.recordings.samples import Contents, RecordedSeries
-from burstwatch.recordings.times import (
-    Conventions,
-    UnreadableTimeError,
-    date_order,
-    read_times,
-    read_zone,
-)
+from burstwatch.recordings.times import Conventions, date_order, read_times, read_zone
 
 LONGEST_SHOWN = 80
 UTC_NAMES = frozenset({"UTC", "GMT"})

@@ -1,0 +1,262 @@
+"""Reads one time as people write it: its date, in each order in which it is one, its clock and its zone.
+
+The names of months and of halves of the day are those of Unicode's CLDR 48 (https://cldr.unicode.org, read 2026-11-27).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, TypeAlias
+
+DateOrder: TypeAlias = Literal["dmy", "mdy", "ymd"]
+
+DAY_S = 86_400.0
+HOUR_S = 3_600.0
+#: CloudWatch began in 2009, so an earlier year of two digits is another part of a date.
+FIRST_SHORT_YEAR = 9
+HALF_OF_DAY = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
+CLOCK = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?")
+CLOCK_OF_DOTS = re.compile(
+    r"(?<=[\s,])([0-9]{1,2})\.([0-9]{2})(?:\.([0-9]{2})(?:,([0-9]{1,9}))?)?$"
+)
+OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
+#: A time with something in parentheses behind it.
+BEHIND = re.compile(r"(.*[^\s].*?)\s*\(([^()]*)\)$")
+WORD = re.compile(r"[^\W\d_]+")
+DIGITS = re.compile(r"[0-9]+")
+#: The beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese and Dutch.
+MONTHS: Mapping[str, int] = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan ene gen",
+            "feb fév fev",
+            "mar mär mrt maa",
+            "apr avr abr",
+            "may mai mag mei",
+            "jun juin giu",
+            "jul juil lug",
+            "aug aoû ago",
+            "sep set",
+            "oct okt ott out",
+            "nov",
+            "dec déc dez dic",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+BEFORE_NOON = frozenset({"am", "午前", "上午", "오전"})
+AFTER_NOON = frozenset({"pm", "午後", "下午", "오후"})
+UTC_NAMES = frozenset({"utc", "gmt", "z"})
+#: Words that stand beside a date and say nothing: days of the week by their beginning, and prepositions.
+WEEKDAYS = frozenset(
+    [
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "mo",
+        "di",
+        "mi",
+        "do",
+        "fr",
+        "sa",
+        "so",
+        "die",
+        "mit",
+        "don",
+        "fre",
+        "sam",
+        "son",
+        "lun",
+        "mar",
+        "mer",
+        "jeu",
+        "ven",
+        "dim",
+        "mié",
+        "jue",
+        "vie",
+        "sáb",
+        "dom",
+        "gio",
+        "qua",
+        "qui",
+        "sex",
+        "seg",
+        "ter",
+    ]
+)
+FILLERS = frozenset(
+    {"at", "t", "de", "del", "à", "a", "um", "uhr", "kl", "le", "alle", "om", "às", "las", "klo"}
+    | {"年", "月", "日", "년", "월", "일", "st", "nd", "rd", "th"}
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenTime:
+    """One cell. ``dates`` holds the date by each order in which it is one.
+
+    ``offset_s`` is east of Greenwich, None where the cell does not say it.
+    """
+
+    dates: Mapping[DateOrder, date]
+    clock_s: float
+    offset_s: float | None
+    zone_name: str = ""
+
+    def local_s(self, order: DateOrder) -> float:
+        """Seconds since 1970 as the clock on the wall counts them."""
+        day = self.dates[order] if order in self.dates else self.dates["ymd"]
+        return (day - date(1970, 1, 1)).days * DAY_S + self.clock_s
+
+
+def moment_of(time: datetime) -> WrittenTime:
+    """The date, the clock and the offset of a time."""
+    offset = time.utcoffset()
+    midnight = time.replace(hour=0, minute=0, second=0, microsecond=0)
+    return WrittenTime(
+        dates={"ymd": time.date()},
+        clock_s=(time - midnight).total_seconds(),
+        offset_s=None if offset is None else offset.total_seconds(),
+    )
+
+
+def read_iso(cell: str) -> WrittenTime | None:
+    """A time that begins with its year, as ISO 8601 and most programs write it, or None for another."""
+    if not (cell[:4].isascii() and cell[:4].isdigit()) or cell[4:5].isdigit():
+        return None
+    try:
+        return moment_of(
+            datetime.fromisoformat(cell.replace("/", "-", 2).replace(" UTC", "Z").rstrip())
+        )
+    except ValueError:
+        return None
+
+
+def read_written(cell: str) -> WrittenTime:
+    """A time as people read it, such as ``11/2/2026 12:05:00 AM`` or ``2. Nov. 2026 00:05 GMT+1``.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if len(cell) > 100:  # noqa: PLR2004 - no time is as long
+        raise ValueError(cell)
+    text = unicodedata.normalize("NFKC", cell).strip()
+    text = BEHIND.sub(_behind, text).strip()
+    text = HALF_OF_DAY.sub(r"\1m", text)
+    clock = CLOCK.search(text) or CLOCK_OF_DOTS.search(text)
+    before, after = (text, "") if clock is None else (text[: clock.start()], text[clock.end() :])
+    offset = None if clock is None else OFFSET.search(after)
+    if offset is not None:
+        after = after[: offset.start()] + after[offset.end() :]
+    words = [word.lower() for word in WORD.findall(f"{before} {after}")]
+    digits = DIGITS.findall(f"{before} {after}")
+    month, half, zone_name, is_utc = _named(words, cell)
+    offset_s = 0.0 if is_utc else None
+    if offset is not None:
+        offset_s = seconds_east(offset)
+    return WrittenTime(
+        dates=_dates(digits, month, is_of_dots="." in before),
+        clock_s=0.0 if clock is None else _clock_s(clock, half, cell),
+        offset_s=offset_s,
+        zone_name=zone_name,
+    )
+
+
+def _behind(match: re.Match[str]) -> str:
+    """The zone that stands in parentheses behind a time, or nothing where an offset stands before them."""
+    is_zone = OFFSET.fullmatch(match[2]) or re.fullmatch(r"[A-Z]{2,5}", match[2])
+    clock = CLOCK.search(match[1])
+    has_offset = clock is not None and OFFSET.search(match[1][clock.end() :]) is not None
+    return f"{match[1]} {match[2]}" if is_zone and not has_offset else match[1]
+
+
+def _named(words: Iterable[str], cell: str) -> tuple[int | None, str, str, bool]:
+    """The month, the half of the day and the zone that the words name, and whether that is UTC."""
+    months, half, zone_name, is_utc = list[str](), "", "", False
+    for word in words:
+        if word in BEFORE_NOON or word in AFTER_NOON:
+            half = word
+        elif word in UTC_NAMES:
+            is_utc = True
+        elif _month(word):
+            months.append(word)
+        elif word in FILLERS or word in WEEKDAYS or word[:3] in WEEKDAYS:
+            continue
+        elif word.isascii() and 3 <= len(word) <= 5 and not zone_name:  # noqa: PLR2004 - CET, AEDT
+            zone_name = word.upper()
+        else:
+            raise ValueError(cell)
+    # "mar" is Tuesday in Spanish and French, and March.
+    if len(months) > 1:
+        months = [word for word in months if word[:3] not in WEEKDAYS] or months[-1:]
+    if len(months) > 1:
+        raise ValueError(cell)
+    return _month(months[0]) if months else None, half, zone_name, is_utc
+
+
+def _month(word: str) -> int | None:
+    """The number of a month by the beginning of its name, or None for another word."""
+    return MONTHS.get(word[:4]) or MONTHS.get(word[:3])
+
+
+def seconds_east(offset: re.Match[str]) -> float:
+    """The seconds of an offset such as +02:00; raises ValueError for one that no zone has."""
+    minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+    if minutes > 14 * 60:
+        raise ValueError(offset[0])
+    return (-60.0 if offset[1] == "-" else 60.0) * minutes
+
+
+def _clock_s(clock: re.Match[str], half: str, cell: str) -> float:
+    hour, minute, second = int(clock[1]), int(clock[2]), int(clock[3] or 0)
+    if half:
+        if not 0 <= hour <= 12:  # noqa: PLR2004 - hours of half a day
+            raise ValueError(cell)
+        hour = hour % 12 + (12 if half in AFTER_NOON else 0)
+    if hour > 23 or minute > 59 or second > 60:  # noqa: PLR2004 - of a clock
+        raise ValueError(cell)
+    return hour * HOUR_S + minute * 60.0 + second + float(f"0.{clock[4] or 0}")
+
+
+def _dates(digits: Sequence[str], month: int | None, *, is_of_dots: bool) -> dict[DateOrder, date]:
+    """The date by each order in which the digits are one."""
+    if month is not None:
+        if len(digits) != 2:  # noqa: PLR2004 - a day and a year
+            return {}
+        day, year = sorted(digits, key=len) if len(digits[0]) != len(digits[1]) else digits
+        named = _date(year, str(month), day)
+        return {} if named is None else {"ymd": named}
+    if len(digits) != 3:  # noqa: PLR2004 - a day, a month and a year
+        return {}
+    begin, middle, end = digits
+    orders: dict[DateOrder, date | None] = {}
+    if len(begin) == 4:  # noqa: PLR2004 - a year in full
+        orders["ymd"] = _date(begin, middle, end)
+    elif len(begin) <= 2 and len(middle) <= 2:  # noqa: PLR2004 - of two digits
+        orders["dmy"] = _date(end, middle, begin)
+        if not is_of_dots:
+            orders["mdy"] = _date(end, begin, middle)
+            orders["ymd"] = _date(begin, middle, end) if len(end) <= 2 else None  # noqa: PLR2004
+    return {order: day for order, day in orders.items() if day is not None}
+
+
+def _date(year: str, month: str, day: str) -> date | None:
+    number = int(year)
+    if len(year) <= 2:  # noqa: PLR2004 - a year without its century
+        if number < FIRST_SHORT_YEAR:
+            return None
+        number += 2000
+    elif len(year) != 4:  # noqa: PLR2004 - a year in full
+        return None
+    try:
+        return date(number, int(month), int(day))
+    except ValueError:
+        return None
