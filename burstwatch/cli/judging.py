@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from burstwatch.cli.values import seconds
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.kinds import find_kinds
 
@@ -15,6 +16,7 @@ def add_setting_arguments(parser: ArgumentParser) -> None:
     """``--lead-s`` and ``--set``."""
     parser.add_argument(
         "--lead-s",
+        type=seconds,
         metavar="SECONDS",
         help="the lead: how long before the credits run out somebody is paged, default 900",
     )
@@ -68,7 +70,7 @@ def config_of(
             msg = f"--set takes NAME=VALUE, got {name!r}"
             raise ValueError(msg)
     if args.lead_s is not None:
-        stated.append(("lead_s", "=", args.lead_s))
+        stated.append(("lead_s", "=", f"{args.lead_s:g}"))
         names.append("lead_s")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -9,7 +9,7 @@ from burstwatch.kinds.base import Kind
 
 #: A GB and a TB are those of AWS's console and prices, which are powers of two. An Mbps is no MB/s, and is refused.
 SIZES = {"": 1.0, "mib": 1 / 1024, "gib": 1.0, "gb": 1.0, "g": 1.0, "tib": 1024.0, "tb": 1024.0, "t": 1024.0}  # fmt: skip
-COUNTS = {"": 1.0, "k": 1e3, "m": 1e6}
+COUNTS = {"": 1.0, "k": 1e3, "m": 1e6, "iops": 1.0, "kiops": 1e3, "miops": 1e6}
 RATES = {"": 1.0, "mib/s": 1.0, "mb/s": 1.0, "gib/s": 1024.0, "gb/s": 1024.0}  # fmt: skip
 #: How the types of a service begin, and the names of its kinds. All other types with a dot are EC2's.
 FAMILIES = {"db.": "rds_", "cache.": "elasticache_"}
@@ -27,7 +27,7 @@ def number_in(units: Mapping[str, float], *, like: str) -> Callable[[str], float
         try:
             return float(text)
         except ValueError:
-            written = _WRITTEN.fullmatch(text.strip())
+            written = _WRITTEN.fullmatch("".join(text.split()))
         scale = units.get(written["unit"].lower()) if written else None
         if written is None or scale is None:
             msg = f"{text!r} is not a number here, allowed are such as {like}"

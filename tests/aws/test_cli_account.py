@@ -382,7 +382,11 @@ def test_settings_of_the_command_line_hold_over_those_of_the_environment(
         (("--set", "lead_s=900", "--lead-s", "60"), "--lead-s is set twice: say it once"),
         (
             ("--lead-s", "soon"),
-            "--lead-s is 'soon', allowed is a number of seconds from 60 to 86400",
+            "argument --lead-s: 'soon' is not a number here, allowed are such as 60, 60s and 5m",
+        ),
+        (
+            ("--lead-s", "48h"),
+            "--lead-s is '172800', allowed is a number of seconds from 60 to 86400",
         ),
         (("--stack", "Other"), "--stack is the stack of a deployment: give --deployment too"),
     ):

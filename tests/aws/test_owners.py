@@ -36,7 +36,7 @@ def test_a_scan_says_how_many_were_left_out(cloud: Cloud) -> None:
     tag(cloud, Disk(cloud, percent=40), "burstwatch:watch", "no")
     _, out, _ = burstwatch(cloud, "scan")
     assert out.splitlines()[-1] == (
-        "1 resources, 0 unknown, 1 without burst credits (--all shows them), 1 left out by tag; 0 metrics requested"
+        "1 resource, 0 unknown, 1 without burst credits (--all shows them), 1 left out by tag; 0 metrics requested"
     )
 
 

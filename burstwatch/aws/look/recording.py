@@ -63,7 +63,8 @@ def record(
     }
     samples = samples_of(series, kind, float(period_s))
     if not samples:
-        msg = f"CloudWatch has no datapoint of {resource_id}"
+        why = buckets[0].no_bucket_reason
+        msg = f"CloudWatch has no datapoint of {resource_id}{f', and {why}' if why else ''}"
         raise AwsError(msg)
     resource = lowest_bucket(kind, buckets, samples)
     wide, step_s = _at_cadence(samples, resource, kind, period_s)

@@ -13,7 +13,6 @@ from burstwatch.cli.account import (
     check_kinds,
     enabled_regions,
     make_clients,
-    parse_duration,
     where_of,
 )
 from burstwatch.cli.board import word_of
@@ -26,8 +25,9 @@ from burstwatch.cli.output import painter, terminal_columns
 from burstwatch.cli.past import FIELDS, in_order, past_documents, past_record, past_report
 from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
+from burstwatch.cli.values import days
 from burstwatch.config import Config
-from burstwatch.formatting import DAY, clock_time, cut, first_of, span, table
+from burstwatch.formatting import clock_time, cut, first_of, span, table
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
@@ -85,6 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_deployed_settings_arguments(parser)
     parser.add_argument(
         "--past",
+        type=days,
         metavar="DAYS",
         help="what would have happened: pages and empty buckets of the last days by replay, such as 14d, at most 63d",
     )
@@ -193,12 +194,20 @@ def _tell_past(
 def _past_question(args: Namespace, config: Config) -> PastQuestion:
     """The days that are asked for, and the settings that the answer depends on."""
     kept_days = FIVE_MINUTES_KEPT.value
-    past_s = parse_duration("--past", args.past, low="1d", high=f"{kept_days:g}d")
+    past_days = _past_days(args.past, kept_days)
     settings = asdict(config)
     terms = {name: settings[name] for name in JUDGING}
     return PastQuestion(
-        command="scan --past", days=past_s / DAY, terms=terms, fields=FIELDS, keep=args.keep
+        command="scan --past", days=past_days, terms=terms, fields=FIELDS, keep=args.keep
     )
+
+
+def _past_days(past_days: float, kept_days: float) -> float:
+    """The days; raises ValueError for more than CloudWatch keeps."""
+    if not 1 <= past_days <= kept_days:
+        msg = f"--past is {past_days:g} days, allowed are 1 to {kept_days:g}: CloudWatch keeps five-minute datapoints so long"
+        raise ValueError(msg)
+    return past_days
 
 
 def _is_wanted(resource: Resource, words: Sequence[str]) -> bool:
@@ -211,7 +220,7 @@ def _check(args: Namespace) -> None:
         msg = "--keep would be ignored: it is for --past"
         raise ValueError(msg)
     if args.past is not None:
-        parse_duration("--past", args.past, low="1d", high=f"{FIVE_MINUTES_KEPT.value:g}d")
+        _past_days(args.past, FIVE_MINUTES_KEPT.value)
         for name in ("cost", "all", "fail_on"):
             if getattr(args, name):
                 msg = f"--{name.replace('_', '-')} would be ignored: --past is of the last days"
@@ -395,7 +404,8 @@ def _count(
     unknown = sum(assessment.verdict == "unknown" for _, assessment in entries)
     not_watched = sum(assessment.verdict == "not_watched" for _, assessment in entries)
     excluded = sum(snapshot.excluded for snapshot in looks)
-    parts = [f"{len(entries)} resources, {unknown} unknown"]
+    resources = "1 resource" if len(entries) == 1 else f"{len(entries)} resources"
+    parts = [f"{resources}, {unknown} unknown"]
     if not_watched:
         parts.append(f"{not_watched} not watched")
     if without_credits:

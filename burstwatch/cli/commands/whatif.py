@@ -154,7 +154,9 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: flo
     """Answer for a resource of another kind, described in the terms of the kind's example."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
-    spec = {name: str(stated[name]) for name in example.spec if name in stated}
+    spec = {
+        name: str(stated[name]).removesuffix(".0") for name in example.spec if name in stated
+    }
     load = {name: _number(name, stated[name]) for name in example.load if name in stated}
     balance = _number("balance_percent", stated["balance_percent"])
     result = answer_for(kind, spec, load, balance_percent=balance)
@@ -221,7 +223,8 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
 
 def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
     """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
-    about = f"{subject}: {result.reason}"
+    is_named = result.reason.startswith(subject)
+    about = result.reason if is_named else f"{subject}: {result.reason}"
     return [about] if result.capacity is None else [_answer(result, after), about]
 
 
