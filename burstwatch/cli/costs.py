@@ -34,7 +34,8 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
         if _total(costs)
     ]
     if not rows:
-        return f"nothing here can run out: asking for it costs nothing\n{_deployment(config)}"
+        text = f"nothing here can run out: asking for it costs nothing\n{_deployment(config)}"
+        return f"{text}\n{_in_all((), 0, config)}"
     everything = [cost for _, costs in groups.values() for cost in costs]
     rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))
     headings = (
@@ -62,7 +63,25 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
         f"warning ({len(RESOURCE_METRICS)} metrics, {MOST_ALARMS} alarms)"
     )
     lines.append(_deployment(config))
+    lines.append(_in_all(everything, sum(len(ids) for ids, _ in groups.values()), config))
     return "\n".join(lines)
+
+
+def _in_all(costs: Sequence[Cost], resources: int, config: Config) -> str:
+    """One number: what all of this costs a month now. The free tier has no requests of GetMetricData."""
+    usd, paid_usd = _totals(costs, config)
+    watched = f" for {resources:,} resources" if resources else ""
+    return f"in all: {usd:.2f} USD a month now ({paid_usd:.2f} after AWS's free tier){watched}"
+
+
+def _totals(costs: Sequence[Cost], config: Config) -> tuple[float, float]:
+    """USD a month now, before and after AWS's free tier."""
+    asking_usd = usd_of("metric_request", _total(costs))
+    lines = deployment_lines(config)
+    return (
+        asking_usd + sum(line.usd for line in lines),
+        asking_usd + sum(line.paid_usd for line in lines),
+    )
 
 
 def _deployment(config: Config) -> str:
@@ -109,6 +128,10 @@ def cost_json(looks: "Sequence[UnitSnapshot]", config: Config, *, at: float, acc
         )
         for line in deployment_lines(config)
     ]
+    everything = [cost for _, costs in _by_type(looks, config).values() for cost in costs]
+    usd, paid_usd = _totals(everything, config)
+    in_all = {"cost_line": "all", "usd_month": usd, "usd_month_after_free_tier": paid_usd}
+    lines.append(as_document("cost_line", in_all, at=at, account=account))
     return "\n".join([*types, *lines])
 
 

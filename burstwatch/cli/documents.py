@@ -204,7 +204,7 @@ DOCUMENTS: Mapping[str, Document] = {
     ),
     "cost_line": Document(
         command="scan --cost",
-        when="one in a line for each line of the deployment's own bill",
+        when="one in a line for each line of the deployment's own bill, and last `all` with the metric requests in it",
         fields=("cost_line", "quantity", "usd_month", "usd_month_after_free_tier"),
     ),
     "moment": Document(command="replay", when="one in a line for each period", fields=_MOMENT),

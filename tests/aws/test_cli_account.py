@@ -88,7 +88,16 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
     types = {one["type"]: one for one in found if "type" in one}
     assert types.keys() == {"gp2 100 GiB", "gp3 100 GiB", "m5.large"}
     assert types["gp3 100 GiB"]["usd_month"] == 0
+    (in_all,) = [one for one in found if one.get("cost_line") == "all"]
+    found.remove(in_all)
     lines = {one["cost_line"]: one["usd_month"] for one in found if "cost_line" in one}
+    asking_usd = sum(one["usd_month"] for one in types.values())
+    assert in_all["usd_month"] == pytest.approx(asking_usd + sum(lines.values()))
+    shown = out.splitlines()[-1]
+    assert shown == (
+        f"in all: {in_all['usd_month']:.2f} USD a month now ({in_all['usd_month_after_free_tier']:.2f} after AWS's "
+        "free tier) for 7 resources"
+    )
     assert lines.keys() >= {"alarms", "fleet metrics", "keys", "sweeps", "calls"}
     assert f"the deployment itself: {sum(lines.values()):.2f} USD a month (alarms 1.70, " in out
     paid = {

@@ -93,7 +93,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cost",
         action="store_true",
-        help="what asking for the metrics would cost a month, by type",
+        help="what watching would cost a month: by type, and in all",
     )
     parser.add_argument(
         "--json", action="store_true", help="print one object per resource, or with --cost per type"

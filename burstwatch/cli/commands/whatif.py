@@ -154,9 +154,7 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: flo
     """Answer for a resource of another kind, described in the terms of the kind's example."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
-    spec = {
-        name: str(stated[name]).removesuffix(".0") for name in example.spec if name in stated
-    }
+    spec = {name: str(stated[name]).removesuffix(".0") for name in example.spec if name in stated}
     load = {name: _number(name, stated[name]) for name in example.load if name in stated}
     balance = _number("balance_percent", stated["balance_percent"])
     result = answer_for(kind, spec, load, balance_percent=balance)
