@@ -225,3 +225,14 @@ def test_the_throughput_that_is_provisioned_of_a_gp3_is_its_limit() -> None:
         "--type gp3 --size-gib 100 --provisioned-iops 4000 --provisioned-mib-s 500 --io-kib 256 --iops 4000"
     )
     assert answer["limit_mib_s"] == 500
+
+
+def test_a_mode_that_is_not_stated_is_said_to_be_assumed() -> None:
+    """T3 starts in Unlimited mode unless somebody has chosen the other."""
+    stated = ("whatif", "--type", "t3.medium", "--cpu-percent", "60")
+    out = io.StringIO()
+    run(stated, stdout=out, stderr=out, env={}, clock=lambda: 0.0)
+    assert out.getvalue().splitlines()[-1] == "assumed: standard mode (--mode)"
+    out = io.StringIO()
+    run([*stated, "--mode", "standard"], stdout=out, stderr=out, env={}, clock=lambda: 0.0)
+    assert "assumed" not in out.getvalue()

@@ -163,6 +163,13 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: flo
     lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", result)
     if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
         lines.insert(2, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
+    assumed = [
+        f"{text.partition(' (default)')[0]} {name} ({_flag(name)})"
+        for name, text in example.spec.items()
+        if name not in spec and "(default)" in text
+    ]
+    if assumed and result.capacity is not None:
+        lines.append(f"assumed: {', '.join(assumed)}")
     return "\n".join(lines)
 
 
