@@ -64,9 +64,10 @@ class Top(App[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "quit"),
+        Binding("enter", "explain", "explain"),
         Binding("slash", "filter", "filter"),
         Binding("r", "poll", "poll now"),
-        Binding("escape", "no_filter", "all", show=False),
+        Binding("escape", "no_filter", "all"),
     ]
     CSS = "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
     ENABLE_COMMAND_PALETTE = False
@@ -166,7 +167,8 @@ class Top(App[None]):
         self.query_one(DataTable).focus()
 
     @on(DataTable.RowSelected)
-    def _explain(self) -> None:
+    def action_explain(self) -> None:
+        """Explain the resource of the row under the cursor."""
         chosen = self._chosen()
         if chosen:
             self.push_screen(Explanation(self.board.detail(chosen)))
