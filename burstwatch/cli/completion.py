@@ -82,7 +82,7 @@ def _values(action: Action) -> tuple[str, ...]:
 
 
 def _bash(commands: Mapping[str, Completed]) -> str:
-    """Bash takes words; where none is known it completes files."""
+    """Bash takes words; where none is known it completes files. Also Bash 3.2, which macOS has."""
     return "\n".join(_bash_lines(commands)) + "\n"
 
 
@@ -92,7 +92,7 @@ def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
     yield '  local words="" flags="" command="${COMP_WORDS[1]}"'
     yield "  COMPREPLY=()"
     yield '  if [ "$COMP_CWORD" -eq 1 ]; then'
-    yield f'    mapfile -t COMPREPLY < <(compgen -W "{" ".join(commands)}" -- "$current")'
+    yield f'    COMPREPLY=($(compgen -W "{" ".join(commands)}" -- "$current"))'
     yield "    return"
     yield "  fi"
     yield '  case "$command $before" in'
@@ -110,7 +110,7 @@ def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
     yield "    esac ;;"
     yield "  esac"
     yield "  [[ $current == -* ]] && words=$flags"
-    yield '  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")'
+    yield '  COMPREPLY=($(compgen -W "$words" -- "$current"))'
     yield "}"
     # Without a word that fits, the names of files.
     yield "complete -o default -F _burstwatch burstwatch"
