@@ -320,6 +320,7 @@ def test_people_read_the_answer_in_words() -> None:
         "ec2_instance_cpu t3.medium: the load spends 1.2 vCPU and 0.4 vCPU come in",
         "the bucket holds 576 credits",
         "full now; without load, an empty bucket is full after 24.0 h",
+        "assumed: standard mode (--mode)",
     ]
 
 
