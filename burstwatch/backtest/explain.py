@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypedDict
 
 from burstwatch.backtest.replay import Moment
 from burstwatch.fixes.fix import Fix
@@ -16,6 +17,13 @@ from burstwatch.recordings.samples import Points, Sample
 PAGES = frozenset({"critical", "exhausted"})
 IN_DANGER = frozenset({"warning", "critical"})
 SPARK_WIDTH = 72
+
+
+class TimeEmpty(TypedDict):
+    """When a bucket was first empty, and when no longer; None if it was empty at the end."""
+
+    empty_at: float
+    refilled_at: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +46,11 @@ class Story:
         return self.samples[0].t_s
 
     @property
+    def first_end_s(self) -> float:
+        """The end of the first row. A bucket that is empty in it ran out before."""
+        return self.start_s + self.period_s
+
+    @property
     def end_s(self) -> float:
         """The end of the last row."""
         return self.samples[-1].t_s + self.period_s
@@ -57,12 +70,17 @@ class Story:
         ]
 
     @property
-    def times_empty(self) -> list[dict[str, float | None]]:
+    def times_empty(self) -> list[TimeEmpty]:
         """When the bucket was empty, each with when it was no longer, as ``--json`` has it."""
         return [
             {"empty_at": since_s, "refilled_at": _refilled_at(self, since_s)}
             for since_s in self.emptied
         ]
+
+    def is_paged_at(self, at: float) -> bool:
+        """True if the alarm that pages was on at a time, as the verdict of the moment before tells."""
+        verdicts = [moment.assessment for moment in self.moments if moment.t_s <= at]
+        return bool(verdicts) and verdicts[-1] in PAGES
 
     @property
     def turns(self) -> list[Moment]:
@@ -124,7 +142,7 @@ def answer_of(story: Story) -> str:
             else "would have paged nobody"
         )
         return f"did not run out; {paged}"
-    if emptied[0] <= story.start_s + story.period_s:
+    if emptied[0] <= story.first_end_s:
         return f"was empty at the beginning; {_paged_for(story, emptied[0])}"
     several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""
     more = f"; pages in all: {len(pages)}" if len(emptied) > 1 else ""

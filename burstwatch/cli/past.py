@@ -10,7 +10,6 @@ from burstwatch.cli.histories import KeptRecord
 from burstwatch.config import Config
 from burstwatch.formatting import cut, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT
-from burstwatch.history.track import EMPTY_RATIO
 
 HEADINGS = (
     "ran out", "would have paged", "in time", "resource", "name", "empty for", "lowest", "first page", "type"
@@ -35,9 +34,8 @@ def past_record(recorded: Recorded, config: Config, *, days: float, now: float) 
         period_s=recorded.period_s,
         delay_s=recorded.delay_s,
     )
-    pages = [page.record() for page in story.pages]
-    times_empty = story.times_empty
-    resource = recorded.resource
+    resource, times_empty = recorded.resource, story.times_empty
+    ran_out = [empty for empty in times_empty if empty["empty_at"] > story.first_end_s]
     levels = [ratio for _, ratio in story.balance]
     return {
         "id": resource.id,
@@ -46,38 +44,24 @@ def past_record(recorded: Recorded, config: Config, *, days: float, now: float) 
         "unit": resource.unit,
         "type": resource.facts.get("type", resource.kind),
         "days": days,
-        "page_count": len(pages),
-        "run_out_count": len(times_empty),
+        "page_count": len(story.pages),
+        "run_out_count": len(ran_out),
         "warned_in_time_count": sum(
-            any(
-                config.lead_s <= float(empty["empty_at"] or 0.0) - page["at"] <= _longest(story)
-                for page in pages
-            )
-            for empty in times_empty
+            story.is_paged_at(empty["empty_at"] - config.lead_s) for empty in ran_out
         ),
         "run_out_s": sum(
-            float(empty["refilled_at"] or story.end_s) - float(empty["empty_at"] or 0.0)
-            for empty in times_empty
+            (empty["refilled_at"] or story.end_s) - empty["empty_at"] for empty in times_empty
         ),
         "balance_lowest": min(levels, default=None) if resource.has_share else None,
-        "pages": pages,
-        "run_out": times_empty,
+        "pages": [page.record() for page in story.pages],
+        "run_out": ran_out,
     }
 
 
 def _was_always_full(recorded: Recorded) -> bool:
     """True if nothing was ever spent: such a resource pages nobody."""
     levels, _ = recorded.points
-    return bool(levels) and min(point.ratio for point in levels) >= FULL > EMPTY_RATIO
-
-
-def _longest(story: Story) -> float:
-    """How long before an empty bucket a page still belongs to it: a day, or the time that a full bucket takes to drain."""
-    bucket = story.resource.bucket
-    day_s = 86_400.0
-    if bucket is None or bucket.burst <= bucket.refill:
-        return day_s
-    return max(day_s, bucket.capacity / (bucket.burst - bucket.refill))
+    return bool(levels) and min(point.ratio for point in levels) >= FULL
 
 
 def in_order(records: Sequence[KeptRecord]) -> list[KeptRecord]:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +148,39 @@ def test_nothing_that_happened_is_said_in_words(cloud: Cloud) -> None:
         "in the last 2 days: would have paged nobody, nothing ran out",
         "1 of 1 resources had neither",
     ]
+
+
+def drawn(cloud: Cloud, percents: list[float]) -> str:
+    """A gp2 volume of 100 GiB with these levels, five minutes each, until now."""
+    volume_id = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
+    for number, percent in enumerate(percents):
+        at = NOW - 300.0 * (len(percents) - number)
+        cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume_id}, at, percent)
+    return volume_id
+
+
+DRAIN = [85.0, 70.0, 55.0, 40.0, 25.0, 10.0, 0.0]
+BACK = [min(100.0, 1.67 * n) for n in range(1, 62)]
+
+
+def past_of(cloud: Cloud) -> dict[str, Any]:
+    _, out, _ = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume", "--json")
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def test_a_page_of_hours_before_does_not_warn_of_a_bucket_that_is_emptied_at_once(
+    cloud: Cloud,
+) -> None:
+    """The alarm had ended: nobody was warned of the second time."""
+    drawn(cloud, [*[100.0] * 100, *DRAIN, *BACK, *[100.0] * 150, 0.0, 0.0, *BACK, *[100.0] * 20])
+    past = past_of(cloud)
+    assert past["page_count"] >= 1
+    assert (past["run_out_count"], past["warned_in_time_count"]) == (2, 1)
+
+
+def test_a_bucket_that_is_empty_when_the_days_begin_did_not_run_out_in_them(cloud: Cloud) -> None:
+    drawn(cloud, [*[0.0] * 10, *BACK, *[100.0] * 300, *DRAIN, *BACK])
+    past = past_of(cloud)
+    assert (past["run_out_count"], past["warned_in_time_count"]) == (1, 1)
+    assert len(past["run_out"]) == 1
