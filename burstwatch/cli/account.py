@@ -2,7 +2,9 @@
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
@@ -24,6 +26,12 @@ def add_account_arguments(parser: ArgumentParser) -> None:
     """``--profile`` and ``--region``."""
     parser.add_argument("--profile", help="a profile of the AWS configuration")
     parser.add_argument("--region", help="default: AWS_REGION or the profile's")
+
+
+def add_regions_arguments(parser: ArgumentParser) -> None:
+    """``--all-regions``, beside those of the account."""
+    add_account_arguments(parser)
+    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
 
 
 def add_deployment_arguments(parser: ArgumentParser) -> None:
@@ -76,7 +84,38 @@ def make_clients(
     return clients
 
 
-def enabled_regions(home: "Clients") -> list[str]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Regions:
+    """The regions that a command looks at: their names, and their ``place`` for people."""
+
+    home: "Clients"
+    names: Sequence[str]
+    place: str
+    make: Callable[[str], "Clients"]
+
+    def clients(self, name: str) -> "Clients":
+        """The clients of one of them."""
+        return self.home if name == self.home.region else self.make(name)
+
+
+def regions_of(args: Namespace, env: Mapping[str, str]) -> Regions:
+    """The one region that is meant, or with ``--all-regions`` every enabled one.
+
+    Raises:
+        ValueError: if both ``--region`` and ``--all-regions`` are given, and as ``make_clients`` does.
+        AwsError: without credentials, or if the regions cannot be listed.
+    """
+    if args.all_regions and args.region is not None:
+        msg = "--region is for one region, and --all-regions is given"
+        raise ValueError(msg)
+    home = make_clients(args, env, fallback=ANY_REGION if args.all_regions else None)
+    unit = home.unit()
+    names = _enabled_regions(home) if args.all_regions else [unit.region]
+    place = f"{unit.account} in {len(names)} regions" if args.all_regions else where_of(unit)
+    return Regions(home=home, names=names, place=place, make=partial(make_clients, args, env))
+
+
+def _enabled_regions(home: "Clients") -> list[str]:
     """The names of the regions that an account uses, in order.
 
     Raises:

@@ -29,18 +29,22 @@ def add_setting_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def add_deployed_settings_arguments(parser: ArgumentParser) -> None:
-    """``--deployment`` and ``--stack`` beside the settings: a command judges as the deployment does."""
-    add_setting_arguments(parser)
-    parser.add_argument(
-        "--deployment",
-        metavar="NAME",
-        help="judge with the settings of this deployment, so that the answer agrees with its pages",
-    )
+def add_settings_of_deployment(parser: ArgumentParser, text: str) -> None:
+    """``--deployment`` with its help, and ``--stack``."""
+    parser.add_argument("--deployment", metavar="NAME", help=text)
     parser.add_argument(
         "--stack",
         default="",
         help="the CloudFormation stack of the deployment, default Burstwatch or Burstwatch-NAME",
+    )
+
+
+def add_deployed_settings_arguments(parser: ArgumentParser) -> None:
+    """The settings, beside those of a deployment: a command judges as that does."""
+    add_setting_arguments(parser)
+    add_settings_of_deployment(
+        parser,
+        "judge with the settings of this deployment, so that the answer agrees with its pages",
     )
 
 
@@ -63,13 +67,13 @@ def config_of(
         from burstwatch.aws.client.deployment import read_settings  # noqa: PLC0415 - boto3 is an extra
 
         texts = {**read_settings(clients(), args.deployment, args.stack)}
-    stated = [pair.partition("=") for pair in args.set]
+    stated = [pair.partition("=") for pair in getattr(args, "set", ())]
     names = [name.strip().lower() for name, _, _ in stated]
     for name, is_pair, _ in stated:
         if not is_pair:
             msg = f"--set takes NAME=VALUE, got {name!r}"
             raise ValueError(msg)
-    if args.lead_s is not None:
+    if getattr(args, "lead_s", None) is not None:
         stated.append(("lead_s", "=", f"{args.lead_s:g}"))
         names.append("lead_s")
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, tzinfo
 from itertools import groupby, pairwise
 from statistics import median
 
-from burstwatch.recordings.written_times import DAY_S, HOUR_S
+from burstwatch.bucket import DAY_S, HOUR_S
+from burstwatch.recordings.written_times import short
 
 #: Clocks change at night, before four.
 NIGHT_S = 4 * HOUR_S
@@ -22,12 +23,6 @@ class UnreadableTimeError(ValueError):
         """``message`` names the cell and what is allowed."""
         super().__init__(message)
         self.place = place
-
-
-def shortened(cell: str) -> str:
-    """A cell as an error shows it."""
-    longest = 80
-    return cell if len(cell) <= longest else f"{cell[:longest]}..."
 
 
 def seconds_of_clock(
@@ -50,7 +45,7 @@ def seconds_of_clock(
         time = datetime.fromtimestamp(local[place], UTC).replace(tzinfo=zone)
         once, again = (time.replace(fold=fold).timestamp() for fold in (0, 1))
         if once > again:
-            msg = f"{shortened(cells[place])!r}, which no clock in {zone} showed: is the zone another?"
+            msg = f"{short(cells[place])!r}, which no clock in {zone} showed: is the zone another?"
             raise UnreadableTimeError(msg, place)
         seconds[place] = again if once <= before < again else once
         before = seconds[place]
@@ -77,7 +72,7 @@ def _move_to_second(
         before = seconds[places[begin]] - seconds[places[begin - 1]] if begin else None
         after = seconds[places[end + 1]] - seconds[places[end]] if end + 1 < len(places) else None
         if before is None and after is None:
-            msg = f"{shortened(cells[places[begin]])!r}, which a clock in {zone} showed twice, and no row tells which time it was: write the times in UTC"
+            msg = f"{short(cells[places[begin]])!r}, which a clock in {zone} showed twice, and no row tells which time it was: write the times in UTC"
             raise UnreadableTimeError(msg, places[begin])
         is_next_to_before = before is not None and before <= 1.5 * usual
         shift = later[begin]
@@ -102,7 +97,7 @@ def _check_repeated_hour(
     for place in places:
         time = datetime.fromtimestamp(seconds[place], zone)
         if time.replace(fold=0).timestamp() != time.replace(fold=1).timestamp():
-            msg = f"{shortened(cells[place])!r}, which a clock in {zone} showed twice, and the rows are not in order: sort them"
+            msg = f"{short(cells[place])!r}, which a clock in {zone} showed twice, and the rows are not in order: sort them"
             raise UnreadableTimeError(msg, place)
 
 
@@ -126,7 +121,7 @@ def _check_one_clock(local: Sequence[float], cells: Sequence[str]) -> None:
     is_whole = is_whole or (goes_back and twice[-1] - twice[0] < HOUR_S)
     if is_night and is_whole and usual <= HOUR_S and len(ordered) > len(in_hour):
         place = max(n for n, at in enumerate(local) if at == twice[0])
-        msg = f"{shortened(cells[place])!r} again, and with it an hour at night, as when clocks change: --timezone names the zone, such as Europe/Berlin, or UTC if rows are doubled"
+        msg = f"{short(cells[place])!r} again, and with it an hour at night, as when clocks change: --timezone names the zone, such as Europe/Berlin, or UTC if rows are doubled"
         raise UnreadableTimeError(msg, place)
 
 

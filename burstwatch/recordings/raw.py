@@ -21,9 +21,7 @@ from burstwatch.recordings.cells import (
 from burstwatch.recordings.clocks import UnreadableTimeError
 from burstwatch.recordings.samples import Contents, RecordedSeries
 from burstwatch.recordings.times import Conventions, date_order, read_times, read_zone
-
-LONGEST_SHOWN = 80
-UTC_NAMES = frozenset({"UTC", "GMT"})
+from burstwatch.recordings.written_times import UTC_NAMES, short
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,12 +114,12 @@ class _Reader:
     def _with_zone(self, conventions: Conventions) -> Conventions:
         """The zone that a heading names, if nobody has stated one; raises ValueError for the short name of several."""
         zone = self._raw.zone
-        if not zone or conventions.zone is not None or zone.upper() in UTC_NAMES:
+        if not zone or conventions.zone is not None or zone.lower() in UTC_NAMES:
             return conventions
         try:
             if not re.search(r"[/+-]", zone):
                 raise ValueError(zone)  # noqa: TRY301 - one message for both
-            return replace(conventions, zone=read_zone(re.sub(r"^(UTC|GMT)\s*(?=[+-])", "", zone)))
+            return replace(conventions, zone=read_zone(zone))
         except ValueError:
             msg = f"{self._name}: a heading names the time zone {zone!r}, which stands for several: --timezone names one, such as Europe/Berlin"
             raise ValueError(msg) from None
@@ -168,7 +166,7 @@ class _Reader:
                 [str(cell).strip() for cell in cells],
                 self._conventions,
                 is_own=self._raw.is_own,
-                is_utc=self._raw.zone.upper() in UTC_NAMES,
+                is_utc=self._raw.zone.lower() in UTC_NAMES,
             )
         except UnreadableTimeError as error:
             where = f"{self._name} line {lines[error.place]}" if lines else self._name
@@ -273,8 +271,3 @@ def pairs_of(points: object) -> Sequence[tuple[object, object]]:
 def unique(notes: Iterable[str]) -> tuple[str, ...]:
     """Each note once, in order."""
     return tuple(dict.fromkeys(notes))
-
-
-def short(text: str) -> str:
-    """A cell as errors show it."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
-from burstwatch.recordings.clocks import UnreadableTimeError, seconds_of_clock, shortened
+from burstwatch.bucket import DAY_S
+from burstwatch.recordings.clocks import UnreadableTimeError, seconds_of_clock
 from burstwatch.recordings.written_times import (
-    DAY_S,
     OFFSET,
     DateOrder,
     WrittenTime,
@@ -21,6 +21,7 @@ from burstwatch.recordings.written_times import (
     read_iso,
     read_written,
     seconds_east,
+    short,
 )
 
 #: Each order for people.
@@ -171,7 +172,7 @@ def _check_years(times: Times, cells: Sequence[str]) -> Times:
     for place, seconds in enumerate(times.seconds):
         if not EARLIEST_RECORDED_S <= seconds <= LATEST_RECORDED_S:
             year = 1970 + int(seconds // (365.2425 * DAY_S))
-            msg = f"{shortened(cells[place])!r}, which would be in the year {year}, allowed are {TIMES}"
+            msg = f"{short(cells[place])!r}, which would be in the year {year}, allowed are {TIMES}"
             raise UnreadableTimeError(msg, place)
     return times
 
@@ -189,23 +190,24 @@ def _spelled_out(cell: str) -> str:
 
 
 def _numbers(cells: Iterable[str]) -> list[float] | None:
-    """All cells as numbers, or None if one is none. PowerShell writes ``/Date(1793577600000)/``."""
-    numbers = []
-    for cell in cells:
-        written = POWERSHELL.fullmatch(cell)
-        try:
-            number = float(cell if written is None else written[1])
-        except ValueError:
-            return None
-        numbers.append(number)
-    return numbers
+    """All cells as numbers, or None if one is none."""
+    try:
+        return [_number(cell) for cell in cells]
+    except ValueError:
+        return None
+
+
+def _number(cell: str) -> float:
+    """A number, also as PowerShell writes it: ``/Date(1793577600000)/``; raises ValueError for anything else."""
+    written = POWERSHELL.fullmatch(cell)
+    return float(cell if written is None else written[1])
 
 
 def _check_digits(numbers: Sequence[float], cells: Sequence[str]) -> None:
     """Refuse times such as 1.793578E+12 that come again: a spreadsheet has cut their digits."""
     for place, (number, before) in enumerate(zip(numbers[1:], numbers, strict=False), start=1):
         if number == before and "e+1" in cells[place].lower():
-            msg = f"{shortened(cells[place])!r} again: a spreadsheet has cut its digits, so format the column as a whole number"
+            msg = f"{short(cells[place])!r} again: a spreadsheet has cut its digits, so format the column as a whole number"
             raise UnreadableTimeError(msg, place)
 
 
@@ -253,20 +255,18 @@ def _of_iso(
 
 def _moment(cell: str, place: int) -> WrittenTime:
     try:
-        written = POWERSHELL.fullmatch(cell)
-        number = float(cell if written is None else written[1])
+        number = _number(cell)
     except ValueError:
-        number = None
-    if number is not None:
-        seconds = _in_seconds(number, cell, place)
-        return moment_of(datetime.fromtimestamp(seconds, UTC))
+        pass
+    else:
+        return moment_of(datetime.fromtimestamp(_in_seconds(number, cell, place), UTC))
     try:
         moment = read_iso(cell)
         moment = read_written(cell) if moment is None else moment
     except (ValueError, OverflowError):
         moment = None
     if moment is None or not moment.dates:
-        msg = f"{shortened(cell)!r}, allowed are {TIMES}"
+        msg = f"{short(cell)!r}, allowed are {TIMES}"
         raise UnreadableTimeError(msg, place)
     return moment
 
@@ -291,11 +291,9 @@ def _date_order(
     for n, moment in written:
         allowed = [order for order in allowed if order in moment.dates]
         if not allowed:
-            msg = (
-                f"{shortened(cells[n])!r}, which is no date in the order that the other times have"
-            )
+            msg = f"{short(cells[n])!r}, which is no date in the order that the other times have"
             if conventions.date_order:
-                msg = f"{shortened(cells[n])!r}, which is no date in the order {conventions.date_order}"
+                msg = f"{short(cells[n])!r}, which is no date in the order {conventions.date_order}"
             raise UnreadableTimeError(msg, n)
     spans: dict[DateOrder, int] = {}
     for order in allowed:
@@ -311,11 +309,11 @@ def _date_order(
     day = shown.dates[order].isoformat()
     longer = [candidate for candidate in allowed if spans[candidate] > spans[order]]
     if not equal and longer:
-        note = f"dates are read {WORDS[order]}, as all lie closest together so ({shortened(cells[place])} is on {day}): --date-order {longer[0]} is the other way"
+        note = f"dates are read {WORDS[order]}, as all lie closest together so ({short(cells[place])} is on {day}): --date-order {longer[0]} is the other way"
         return order, (note,)
     if not equal:
         return order, () if "." in cells[place] else (f"dates are read {WORDS[order]}",)
-    note = f"dates are read {WORDS[order]}, so {shortened(cells[place])} is on {day}, and nothing in the file decides it: --date-order {equal[0]} is the other way"
+    note = f"dates are read {WORDS[order]}, so {short(cells[place])} is on {day}, and nothing in the file decides it: --date-order {equal[0]} is the other way"
     return order, (note,)
 
 
@@ -338,7 +336,7 @@ def _with_offsets_of_names(
         if moment.zone_name and offset_s is None:
             offsets = _offsets_by_name(wall, conventions.zone)
             if moment.zone_name not in offsets:
-                msg = f"{shortened(cells[place])!r}, and {moment.zone_name} is the name of several time zones: --timezone names one, such as Europe/Berlin"
+                msg = f"{short(cells[place])!r}, and {moment.zone_name} is the name of several time zones: --timezone names one, such as Europe/Berlin"
                 raise UnreadableTimeError(msg, place)
             offset_s = offsets[moment.zone_name]
         resolved.append(replace(moment, offset_s=offset_s))

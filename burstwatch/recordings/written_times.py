@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
+from burstwatch.bucket import DAY_S, HOUR_S
+
 DateOrder: TypeAlias = Literal["dmy", "mdy", "ymd"]
 
-DAY_S = 86_400.0
-HOUR_S = 3_600.0
+LONGEST_SHOWN = 80
 #: CloudWatch began in 2009, so an earlier year of two digits is another part of a date.
 FIRST_SHORT_YEAR = 9
 HALF_OF_DAY = re.compile(r"\b([ap])\.?\s?m\b\.?", re.IGNORECASE)
@@ -97,6 +98,11 @@ FILLERS = frozenset(
     {"at", "t", "de", "del", "à", "a", "um", "uhr", "kl", "le", "alle", "om", "às", "las", "klo"}
     | {"年", "月", "日", "년", "월", "일", "st", "nd", "rd", "th"}
 )
+
+
+def short(text: str) -> str:
+    """A cell as errors show it."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

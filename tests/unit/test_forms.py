@@ -616,7 +616,7 @@ def line_protocol_with_texts(points: Points) -> str:
 @form
 def powershell_datapoints(points: Points) -> str:
     nothing = {"Average": 0, "ExtendedStatistics": {}, "Maximum": 0, "SampleCount": 0, "Sum": 0}
-    return json.dumps([{**nothing, "Minimum": v or 0.001, "Timestamp": iso(t)} for t, v in points]) if all(v for _, v in points) else get_metric_statistics(points)  # fmt: skip
+    return json.dumps([{**nothing, "Minimum": v, "Timestamp": iso(t)} for t, v in points])
 
 
 @form

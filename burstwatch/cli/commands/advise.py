@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from burstwatch.backtest.advice import Advice, advise
 from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.cli.account import add_account_arguments, enabled_regions, kinds_of, make_clients
+from burstwatch.cli.account import add_regions_arguments, kinds_of, make_clients, regions_of
 from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KEEP_HELP, PastQuestion, read_kept, records_of_region
-from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
+from burstwatch.cli.judging import add_settings_of_deployment, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.cli.values import days as read_days
+from burstwatch.config import Config
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -40,9 +41,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         f"ID is a resource of the account, or its name; without it all are advised. {FORMATS}"
     )
     add_series_arguments(parser, metavar="FILE|ID", is_required=False)
-    add_account_arguments(parser)
-    add_deployed_settings_arguments(parser)
-    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    add_regions_arguments(parser)
+    add_settings_of_deployment(parser, "advise the kinds and the tag that this deployment watches")
     parser.add_argument(
         "--days",
         type=read_days,
@@ -68,6 +68,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Advise each resource, the worst first. What cannot be read does not hide the others."""
     _check(args)
+    if args.series is not None and args.deployment is not None:
+        msg = "--deployment is for all resources, and one is named"
+        raise ValueError(msg)
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if _is_of_file(args) and args.series else [])
     read_kept(_question(args))  # refuses early what it is not
@@ -106,7 +109,7 @@ def _check(args: Namespace) -> None:
         msg = f"days is {days:g}, allowed are 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise ValueError(msg)
     is_file = _is_of_file(args)
-    of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None, "deployment": args.deployment}  # fmt: skip
+    of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
     for name, value in (of_account if is_file else of_file).items():
         if value is not None:
@@ -147,25 +150,25 @@ def _of_account(
     args: Namespace, terminal: Terminal, problems: list[str]
 ) -> tuple[str, list[AdviceRecord]]:
     """The advice for every resource of the account, region by region; what fails goes into ``problems``."""
-    home = make_clients(args, terminal.env)
-    unit = home.unit()
-    regions = enabled_regions(home) if args.all_regions else [unit.region]
-    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else str(unit)
+    regions = regions_of(args, terminal.env)
+    config = config_of(args, terminal.env, lambda: regions.home)
     records: list[AdviceRecord] = []
-    for region in regions:
+    for region in regions.names:
         try:
-            clients = home if region == home.region else make_clients(args, terminal.env, region)
-            records += _of_region(args, clients, terminal, problems)
+            records += _of_region(args, regions.clients(region), config, terminal, problems)
         except ValueError as error:
             problems.append(f"{region}: {error}")
-    return place, records
+    return regions.place, records
 
 
 def _of_region(
-    args: Namespace, clients: "Clients", terminal: Terminal, problems: list[str]
+    args: Namespace,
+    clients: "Clients",
+    config: Config,
+    terminal: Terminal,
+    problems: list[str],
 ) -> list[AdviceRecord]:
     """The advice for one region."""
-    config = config_of(args, terminal.env, lambda: clients)
     kinds = kinds_of(args) if args.kind else [*find_kinds(config.kinds).values()]
     return records_of_region(
         clients,

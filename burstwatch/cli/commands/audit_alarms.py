@@ -6,12 +6,7 @@ It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of sc
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import (
-    add_account_arguments,
-    enabled_regions,
-    make_clients,
-    where_of,
-)
+from burstwatch.cli.account import add_regions_arguments, regions_of
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.formatting import clock_time, table
@@ -28,22 +23,19 @@ GROUP = "deployment"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The regions, and the form of output."""
-    add_account_arguments(parser)
-    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    add_regions_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one object per alarm")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Audit region by region. A region that fails does not hide the others."""
-    home = make_clients(args, terminal.env)
-    unit = home.unit()
+    regions = regions_of(args, terminal.env)
     from burstwatch.aws.alarms.audit import MEND_FIRST, audit_alarms  # noqa: PLC0415
 
-    regions = enabled_regions(home) if args.all_regions else [unit.region]
     audited, problems = [], []
-    for region in regions:
+    for region in regions.names:
         try:
-            clients = home if region == home.region else make_clients(args, terminal.env, region)
+            clients = regions.clients(region)
             alarms, failed = audit_alarms(clients, [*find_kinds().values()], now=terminal.clock())
         except ValueError as error:
             problems.append(f"{region}: {error}")
@@ -51,12 +43,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
         audited += [(region, alarm) for alarm in alarms]
         problems += [f"{region}: {problem.part}: {problem.error}" for problem in failed]
     if args.json:
+        account = regions.home.unit().account
         for region, alarm in audited:
-            print(_json(alarm, unit.account, region, terminal), file=terminal.stdout)
+            print(_json(alarm, account, region, terminal), file=terminal.stdout)
     else:
-        place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
         print(
-            f"{place}, {clock_time(terminal.clock(), now=terminal.clock())}", file=terminal.stdout
+            f"{regions.place}, {clock_time(terminal.clock(), now=terminal.clock())}",
+            file=terminal.stdout,
         )
         rows = [(a.name, a.resource_id, a.watches, a.result, a.why) for _, a in audited]
         if rows:

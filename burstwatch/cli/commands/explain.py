@@ -62,14 +62,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the story, and draw it where asked to."""
-    config = config_of(args, terminal.env, lambda: make_clients(args, terminal.env))
     if args.html is not None:
         check_target(args.html, inputs=[args.series] if args.series else [])
-    if names_file(args):
-        for name in ("hours", "profile", "deployment"):
-            if getattr(args, name) is not None:
-                msg = f"--{name} is for a resource of the account, and not for a file"
-                raise ValueError(msg)
+    is_of_file = names_file(args)
+    for name in ("hours", "profile", "deployment") if is_of_file else ():
+        if getattr(args, name) is not None:
+            msg = f"--{name} is for a resource of the account, and not for a file"
+            raise ValueError(msg)
+    config = config_of(args, terminal.env, lambda: make_clients(args, terminal.env))
+    if is_of_file:
         recorded, until_s = read_recorded(args, command="explain", terminal=terminal), inf
     else:
         recorded, until_s = _from_account(args, terminal), terminal.clock()
@@ -88,9 +89,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
-        is_of_account = not names_file(args)
         body = {
-            "id": story.resource.id if is_of_account else None,
+            "id": None if is_of_file else story.resource.id,
             "name": story.name,
             "kind": recorded.kind.name,
             "pages": [page.record() for page in story.pages],
@@ -100,7 +100,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "exceeded": dict(story.exceeded),
             "fixes": [fix.record() for fix in story.fixes],
         }
-        place = place_of_unit(story.resource.unit) if is_of_account else {}
+        place = {} if is_of_file else place_of_unit(story.resource.unit)
         print(as_document("story", body, at=story.moments[-1].t_s, **place), file=terminal.stdout)
     else:
         print(as_text(story), file=terminal.stdout)

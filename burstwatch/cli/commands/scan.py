@@ -8,12 +8,10 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from burstwatch.cli.account import (
-    ANY_REGION,
-    add_account_arguments,
+    Regions,
+    add_regions_arguments,
     check_kinds,
-    enabled_regions,
-    make_clients,
-    where_of,
+    regions_of,
 )
 from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
@@ -63,8 +61,7 @@ EXIT_CODES = (
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, the settings, and the form of output."""
     add_selection_argument(parser)
-    add_account_arguments(parser)
-    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    add_regions_arguments(parser)
     parser.add_argument(
         "--kind",
         metavar="KIND,...",
@@ -105,32 +102,30 @@ def run(args: Namespace, terminal: Terminal) -> int:
     failing = _failing(args.fail_on)
     _check(args)
     check_kinds(args.kind)
-    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
-    config = config_of(args, terminal.env, lambda: home)
+    regions = regions_of(args, terminal.env)
+    config = config_of(args, terminal.env, lambda: regions.home)
     if args.kind is not None:
         config = replace(config, kinds=args.kind)
-    unit = home.unit()  # refuses early without credentials
-    regions = enabled_regions(home) if args.all_regions else [unit.region]
     if args.past is not None:
-        return _tell_past(args, home, regions, config, terminal)
+        return _tell_past(args, regions, config, terminal)
     looks: list[UnitSnapshot] = []
     problems: list[str] = []
-    for region in track(regions, total=len(regions), label="regions", stderr=terminal.stderr):
+    names = regions.names
+    for region in track(names, total=len(names), label="regions", stderr=terminal.stderr):
         try:
-            looks.append(_look(args, home, region, config, terminal))
+            looks.append(_look(args, regions.clients(region), config, terminal))
         except ValueError as error:
             problems.append(f"{region}: {error}")
     problems += [
         f"{snapshot.unit}: {p.part}: {p.error}" for snapshot in looks for p in snapshot.problems
     ]
-    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
     every = sorted((e for snapshot in looks for e in snapshot.assessments.values()), key=urgency)
     if looks and not problems:
-        check_words(args.wanted, (resource for resource, _ in every), place=place)
+        check_words(args.wanted, (resource for resource, _ in every), place=regions.place)
     entries = [entry for entry in every if _is_wanted(entry[0], args.wanted)]
     now = terminal.clock()
     if args.cost and args.json:
-        text = cost_json(looks, config, at=now, account=unit.account)
+        text = cost_json(looks, config, at=now, account=regions.home.unit().account)
     elif args.json:
         text = "\n".join(_documents(entries[: args.limit], now))
     else:
@@ -138,9 +133,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
         report = (
             cost_report(looks, config)
             if args.cost
-            else _report(entries, looks, args, terminal, place)
+            else _report(entries, looks, args, terminal, regions.place)
         )
-        text = f"{place}, {clock_time(now, now=now)}\n{report}"
+        text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -150,18 +145,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     return PARTIAL if problems else 0
 
 
-def _tell_past(
-    args: Namespace, home: "Clients", regions: Sequence[str], config: Config, terminal: Terminal
-) -> int:
+def _tell_past(args: Namespace, regions: Regions, config: Config, terminal: Terminal) -> int:
     """Replay the last days of every resource, region by region, and tell what would have happened."""
     question = _past_question(args, config)
     records: list[KeptRecord] = []
     problems: list[str] = []
-    for region in regions:
+    for region in regions.names:
         try:
-            clients = home if region == home.region else make_clients(args, terminal.env, region)
             records += records_of_region(
-                clients,
+                regions.clients(region),
                 [*find_kinds(config.kinds).values()],
                 question,
                 lambda recorded: past_record(
@@ -176,15 +168,14 @@ def _tell_past(
             )
         except ValueError as error:
             problems.append(f"{region}: {error}")
-    unit, now = home.unit(), terminal.clock()
+    now = terminal.clock()
     records = in_order(records)
     if args.json:
         text = "\n".join(past_documents(records[: args.limit], at=now))
     else:
-        place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
         columns = terminal_columns(terminal.stdout, terminal.env)
         report = past_report(records, config, days=question.days, columns=columns, limit=args.limit)
-        text = f"{place}, {clock_time(now, now=now)}\n{report}"
+        text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
@@ -225,9 +216,6 @@ def _check(args: Namespace) -> None:
             if getattr(args, name):
                 msg = f"--{name.replace('_', '-')} would be ignored: --past is of the last days"
                 raise ValueError(msg)
-    if args.all_regions and args.region is not None:
-        msg = "--region is for one region, and --all-regions is given"
-        raise ValueError(msg)
     if args.limit is not None and args.limit < 1:
         msg = f"limit is {args.limit}, allowed is a whole number from 1"
         raise ValueError(msg)
@@ -254,14 +242,13 @@ def _failing(text: str | None) -> frozenset[str]:
 
 
 def _look(
-    args: Namespace, home: "Clients", region: str, config: Config, terminal: Terminal
+    args: Namespace, clients: "Clients", config: Config, terminal: Terminal
 ) -> "UnitSnapshot":
     """Look at every resource of one region, within the time that a person waits."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.look.snapshot import look  # noqa: PLC0415
 
-    clients = home if region == home.region else make_clients(args, terminal.env, region)
     deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
     return look(
         clients.unit(),

@@ -7,14 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.cli.account import (
-    ANY_REGION,
-    add_account_arguments,
-    check_kinds,
-    enabled_regions,
-    make_clients,
-    where_of,
-)
+from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, regions_of
 from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
@@ -38,8 +31,7 @@ GROUP = "look"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, and how often to look."""
-    add_account_arguments(parser)
-    parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+    add_regions_arguments(parser)
     parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
     parser.add_argument(
         "--every",
@@ -56,13 +48,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if not LEAST_S <= args.every <= MOST_S:
         msg = f"every must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
         raise ValueError(msg)
-    if args.all_regions and args.region is not None:
-        msg = "--region is for one region, and --all-regions is given"
-        raise ValueError(msg)
     check_kinds(args.kind or None)
-    home = make_clients(args, terminal.env, fallback=ANY_REGION if args.all_regions else None)
-    config = config_of(args, terminal.env, lambda: home)
-    look = make_look(args, terminal, config, home)
+    regions = regions_of(args, terminal.env)
+    config = config_of(args, terminal.env, lambda: regions.home)
+    look = make_look(args, terminal, config, regions)
     if not terminal.stdout.isatty():
         board = Board()
         look(board)
@@ -87,26 +76,23 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def make_look(
-    args: Namespace, terminal: Terminal, config: Config, home: "Clients"
+    args: Namespace, terminal: Terminal, config: Config, regions: Regions
 ) -> Callable[[Board], None]:
     """A function that asks for what is due in each region, as a sweep does: by the deadline of each resource."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.look.snapshot import look  # noqa: PLC0415 - boto3 is an extra
 
-    unit = home.unit()
-    regions = enabled_regions(home) if args.all_regions else [unit.region]
-    clients_of = {unit.region: home}
-    memories = {region: Memory() for region in regions}
-    place = f"{unit.account} in {len(regions)} regions" if args.all_regions else where_of(unit)
+    clients_of: dict[str, Clients] = {}
+    memories = {region: Memory() for region in regions.names}
 
     def ask(board: Board) -> None:
         now = terminal.clock()
         snapshots, problems = [], []
-        for region in regions:
+        for region in regions.names:
             try:
                 if region not in clients_of:
-                    clients_of[region] = make_clients(args, terminal.env, region)
+                    clients_of[region] = regions.clients(region)
                 snapshot = look(
                     clients_of[region].unit(),
                     find_kinds(args.kind or config.kinds).values(),
@@ -133,7 +119,7 @@ def make_look(
                 for resource_id, assessed in snapshot.assessments.items()
             },
             at=now,
-            place=place,
+            place=regions.place,
             requested=sum(snapshot.metrics_requested for snapshot in snapshots),
             problems=tuple(problems),
         )

@@ -1,6 +1,8 @@
 """Reads what the AWS CLI prints with ``--output text`` and ``--output table``, as the answer that its JSON would be."""
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
+from itertools import islice
 from typing import Any
 
 from burstwatch.recordings.formats.documents import read_all
@@ -18,12 +20,12 @@ ALL_STATISTICS = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
 
 def is_aws_text(text: str) -> bool:
     """True if a text has rows of an answer with ``--output text``."""
-    return any(line.startswith(TEXT_MARKS) for line in text.splitlines()[:50])
+    return any(line.startswith(TEXT_MARKS) for line in islice(StringIO(text), 50))
 
 
 def is_aws_table(text: str) -> bool:
     """True if a text is an answer with ``--output table`` that is not cut by ``--query``."""
-    head = [line.strip(" |") for line in text.splitlines()[:4]]
+    head = [line.strip(" |\r\n") for line in islice(StringIO(text), 4)]
     named = any(title in head for title in TABLE_TITLES)
     return named and any(word in text for word in ("Datapoints  ", "MetricDataResults  "))
 

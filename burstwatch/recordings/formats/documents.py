@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
+from io import StringIO
+from itertools import islice
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -28,7 +30,7 @@ YAML_START = re.compile(r"(?:---\s*$|-\s+\S|[\"']?[A-Za-z_]\w*[\"']?:(?:\s|$))")
 #: Python reads no longer text at once: its tree takes a hundred times the memory.
 LONGEST_PYTHON = 1 << 24
 DEEPEST = 50
-PYTHON_TIMES = frozenset({"datetime", "Timestamp", "fromisoformat", "Timestamp.fromisoformat"})
+PYTHON_TIMES = frozenset({"datetime", "Timestamp", "fromisoformat"})
 PYTHON_NUMBERS = frozenset({"float64", "float32", "int64", "Decimal", "array"})
 
 
@@ -90,7 +92,9 @@ def read_yaml_documents(text: str, *, name: str) -> RawContents:
 def is_yaml(text: str) -> bool:
     """True if the first line of a text begins a document of YAML."""
     head = first_line(text)
-    is_underlined = any(re.fullmatch(r"[-\s]*-[-\s]*", line) for line in text.splitlines()[1:4])
+    is_underlined = any(
+        re.fullmatch(r"[-\s]*-[-\s]*", line) for line in islice(StringIO(text), 1, 4)
+    )
     return YAML_START.match(head) is not None and "," not in head and not is_underlined
 
 

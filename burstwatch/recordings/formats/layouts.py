@@ -4,11 +4,10 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 DELIMITERS = ",;\t"
 SEPARATOR = "sep="
-#: The first line of a file that PowerShell's Export-Csv wrote.
-TYPE_MARK = "#TYPE"
 #: A row of the lines that are drawn around cells, by the AWS CLI, psql, Markdown, Steampipe or PowerShell.
 BORDER = re.compile(r"[\s|+:=\-─━│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝═║╠╣╦╩╬╭╮╰╯]+")
 UPRIGHT = re.compile(r"[|│┃║┆]")
@@ -40,7 +39,7 @@ class TextRow:
 
 def first_line(text: str) -> str:
     """The first line that is neither empty nor a comment, or nothing."""
-    lines = (line.strip() for line in text.splitlines())
+    lines = (line.strip() for line in StringIO(text))  # one after the other: a file may be large
     return next((line for line in lines if line and line[0] != "#"), "")
 
 

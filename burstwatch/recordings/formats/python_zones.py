@@ -13,7 +13,6 @@ NAMED_FORMS = re.compile(
 )
 DELTA = re.compile(r"(?:\w+\.)*timedelta\(([^()]*)\)")
 DELTA_PART = re.compile(r"(days|hours|minutes|seconds)=(-?[0-9]+)")
-ISO_OFFSET = re.compile(r"(?:UTC|GMT)?([+-][0-9]{1,2}:?[0-9]{0,2})")
 
 
 def python_zone(node: ast.expr) -> tzinfo | None:
@@ -38,6 +37,5 @@ def python_zone(node: ast.expr) -> tzinfo | None:
         parts = {name: int(value) for name, value in DELTA_PART.findall(delta[1])}
         return timezone(timedelta(**parts))
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        iso = ISO_OFFSET.fullmatch(node.value)
-        return read_zone(iso[1] if iso else node.value)
+        return read_zone(node.value)
     raise ValueError(written[:80])

@@ -12,8 +12,9 @@ from itertools import pairwise
 from burstwatch.recordings.cells import NOTHING, NUMBERS, parse_number
 from burstwatch.recordings.formats.layouts import TextRow, split_rows
 from burstwatch.recordings.matching import RESOURCE_ID, is_metric_name, statistic_of_word
-from burstwatch.recordings.raw import RawContents, RawSeries, merged, short
+from burstwatch.recordings.raw import RawContents, RawSeries, merged
 from burstwatch.recordings.times import TIMES, is_time
+from burstwatch.recordings.written_times import short
 
 #: Headings of times in the order in which they are preferred, without the signs between their words.
 TIME_NAMES = (
