@@ -98,7 +98,7 @@ class Regions:
         return self.home if name == self.home.region else self.make(name)
 
 
-def regions_of(args: Namespace, env: Mapping[str, str]) -> Regions:
+def chosen_regions(args: Namespace, env: Mapping[str, str]) -> Regions:
     """The one region that is meant, or with ``--all-regions`` every enabled one.
 
     Raises:

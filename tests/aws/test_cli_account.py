@@ -440,3 +440,35 @@ def test_a_scan_says_why_a_resource_is_unknown(cloud: Cloud) -> None:
     (line,) = [line for line in out.splitlines() if line.startswith("unknown: ")]
     assert disk.id in line
     assert "newest datapoint" in line
+
+
+@pytest.mark.parametrize("command", ["scan", "top", "advise", "audit-alarms"])
+def test_every_command_that_looks_at_all_regions_refuses_one_beside_them_and_names_what_it_saw(
+    cloud: Cloud, command: str
+) -> None:
+    cloud.aws.enabled = ("eu-west-1", "us-east-1")
+    volume_id = cloud.aws.add_volume("gp2", 100)
+    code, _, err = burstwatch(cloud, command, "--all-regions", "--region", "eu-west-1")
+    assert (code, err) == (
+        2,
+        "burstwatch: --region is for one region, and --all-regions is given\n",
+    )
+    assert "123456789012 in 2 regions" in burstwatch(cloud, command, "--all-regions")[1]
+    assert "123456789012 us-east-1" in burstwatch(cloud, command)[1]
+    assert volume_id
+
+
+def test_the_settings_of_a_deployment_are_read_in_its_own_region_alone(cloud: Cloud) -> None:
+    deploy(cloud)
+    cloud.aws.enabled = ("eu-west-1", "us-east-1")
+    cloud.aws.add_volume("gp2", 100, region="eu-west-1")
+    cloud.aws.environments[FUNCTION]["BURSTWATCH_KINDS"] = "ebs_volume"
+    for command in (("scan",), ("advise", "--days", "1")):
+        code, out, err = burstwatch(
+            cloud, *command, "--all-regions", "--deployment", "burstwatch", "--json"
+        )
+        assert (code, "stack" in err) == (0, False), err
+        listed = [json.loads(line) for line in out.splitlines()]
+        assert {entry["kind"] for entry in listed} == {"ebs_volume"}
+        if command == ("scan",):
+            assert {entry["region"] for entry in listed} == {"eu-west-1", "us-east-1"}

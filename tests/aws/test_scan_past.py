@@ -43,7 +43,7 @@ def test_it_says_in_one_sentence_what_would_have_happened_and_where(cloud: Cloud
     cloud.aws.add_volume("gp3", 100)
     code, out, err = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume")
     assert code == 0
-    assert "asks CloudWatch for 14 metrics of 2 resources over 2 days, 0.00 USD" in err
+    assert "asks CloudWatch for 10 metrics of 2 resources over 2 days, 0.00 USD" in err
     place, answer, _, headings, row, quiet, more = out.splitlines()
     assert place.startswith("123456789012 us-east-1, ")
     assert answer == (

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from burstwatch.cli.account import regions_of
+from burstwatch.cli.account import chosen_regions
 from burstwatch.cli.board import Board, ShownResource, bar, word_of
 from burstwatch.cli.commands.top import make_look
 from burstwatch.cli.main import Terminal, build_parser, run
@@ -61,7 +61,7 @@ def app_of(cloud: Cloud) -> Top:
         stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
     )
     args = build_parser().parse_args(["top", "--kind", "ebs_volume"])
-    look = make_look(args, terminal, Config(), regions_of(args, terminal.env))
+    look = make_look(args, terminal, Config(), chosen_regions(args, terminal.env))
     return Top(look, clock=cloud.clock, every_s=3_600.0)
 
 

@@ -30,10 +30,11 @@ BATCH = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """A resource with its buckets, all of which share one load."""
+    """A resource with its buckets, all of which share one load. ``asks_checks`` is whether AWS's checks of limits are asked for."""
 
     kind: Kind
     buckets: tuple[Resource, ...]
+    asks_checks: bool
 
     @property
     def key(self) -> str:
@@ -45,7 +46,8 @@ class Subject:
         """The metrics to ask for: the level of each bucket, the load, and AWS's checks of limits."""
         levels = [level_query(self.kind, bucket) for bucket in self.buckets if bucket.bucket]
         of_load = demand_queries(self.kind, self.buckets[0])
-        return [*levels, *of_load, *check_queries(self.kind, self.buckets[0])]
+        checks = check_queries(self.kind, self.buckets[0]) if self.asks_checks else ()
+        return [*levels, *of_load, *checks]
 
 
 @dataclass(kw_only=True)
@@ -57,7 +59,12 @@ class Fleet:
 
 
 def list_subjects(
-    clients: Clients, kinds: Sequence[Kind], *, now: float, tag: tuple[str, str] | None = None
+    clients: Clients,
+    kinds: Sequence[Kind],
+    *,
+    now: float,
+    tag: tuple[str, str] | None = None,
+    asks_checks: bool = True,
 ) -> Fleet:
     """List the resources of which something can be advised: those with a bucket, and those that may cost less.
 
@@ -74,7 +81,10 @@ def list_subjects(
             may_be_advised = resource.in_use and not resource.not_watched
             if is_wanted and may_be_advised and kind.may_be_advised(resource):
                 by_id.setdefault(resource.id, []).append(resource)
-        fleet.subjects += [Subject(kind=kind, buckets=tuple(buckets)) for buckets in by_id.values()]
+        fleet.subjects += [
+            Subject(kind=kind, buckets=tuple(buckets), asks_checks=asks_checks)
+            for buckets in by_id.values()
+        ]
     return fleet
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from burstwatch.backtest.advice import Advice, advise
 from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.cli.account import add_regions_arguments, kinds_of, make_clients, regions_of
+from burstwatch.cli.account import add_regions_arguments, chosen_regions, kinds_of, make_clients
 from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KEEP_HELP, PastQuestion, read_kept, records_of_region
@@ -150,7 +150,7 @@ def _of_account(
     args: Namespace, terminal: Terminal, problems: list[str]
 ) -> tuple[str, list[AdviceRecord]]:
     """The advice for every resource of the account, region by region; what fails goes into ``problems``."""
-    regions = regions_of(args, terminal.env)
+    regions = chosen_regions(args, terminal.env)
     config = config_of(args, terminal.env, lambda: regions.home)
     records: list[AdviceRecord] = []
     for region in regions.names:

@@ -6,7 +6,7 @@ It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of sc
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from burstwatch.cli.account import add_regions_arguments, regions_of
+from burstwatch.cli.account import add_regions_arguments, chosen_regions
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.formatting import clock_time, table
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Audit region by region. A region that fails does not hide the others."""
-    regions = regions_of(args, terminal.env)
+    regions = chosen_regions(args, terminal.env)
     from burstwatch.aws.alarms.audit import MEND_FIRST, audit_alarms  # noqa: PLC0415
 
     audited, problems = [], []

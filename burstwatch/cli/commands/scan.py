@@ -11,7 +11,7 @@ from burstwatch.cli.account import (
     Regions,
     add_regions_arguments,
     check_kinds,
-    regions_of,
+    chosen_regions,
 )
 from burstwatch.cli.board import word_of
 from burstwatch.cli.costs import cost_json, cost_report
@@ -102,7 +102,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     failing = _failing(args.fail_on)
     _check(args)
     check_kinds(args.kind)
-    regions = regions_of(args, terminal.env)
+    regions = chosen_regions(args, terminal.env)
     config = config_of(args, terminal.env, lambda: regions.home)
     if args.kind is not None:
         config = replace(config, kinds=args.kind)
@@ -189,7 +189,12 @@ def _past_question(args: Namespace, config: Config) -> PastQuestion:
     settings = asdict(config)
     terms = {name: settings[name] for name in JUDGING}
     return PastQuestion(
-        command="scan --past", days=past_days, terms=terms, fields=FIELDS, keep=args.keep
+        command="scan --past",
+        days=past_days,
+        terms=terms,
+        fields=FIELDS,
+        keep=args.keep,
+        asks_checks=False,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, regions_of
+from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, chosen_regions
 from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
@@ -49,7 +49,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = f"every must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
         raise ValueError(msg)
     check_kinds(args.kind or None)
-    regions = regions_of(args, terminal.env)
+    regions = chosen_regions(args, terminal.env)
     config = config_of(args, terminal.env, lambda: regions.home)
     look = make_look(args, terminal, config, regions)
     if not terminal.stdout.isatty():
