@@ -41,6 +41,8 @@ AT_START = re.compile(
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
 #: Such as CPUUtilization: no person names a column like this.
 CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
+#: How names of metrics begin in Prometheus, Elasticsearch, Datadog and Graphite.
+POLLED = re.compile(r"\baws[._]")
 MOST_NAMED = 5
 #: A later answer may correct this share of the values of an earlier one.
 MOST_CORRECTED = 0.05
@@ -287,6 +289,18 @@ def is_metric_name(name: str) -> bool:
     metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
     plain = _plain(name)
     return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in metrics)
+
+
+@cache
+def is_of_a_poller(name: str) -> bool:
+    """True if a metric has the name that a program gives it which asks CloudWatch by itself and keeps the answers.
+
+    Such as ``aws_ebs_burst_balance_minimum`` and ``aws.ebs.metrics.BurstBalance.avg``. CloudWatch writes BurstBalance.
+    """
+    if not is_metric_name(name) or name in VOLUME_COLUMNS:
+        return False
+    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
+    return POLLED.search(name) is not None or not any(metric in name for metric in metrics)
 
 
 def _a(statistic: str) -> str:

@@ -924,3 +924,23 @@ def test_the_period_is_what_the_rows_have(minutes: list[float], period_s: float)
     contents = read_text(csv_of(rows), name="file")
     matched = match_metrics(contents, kind, GP2, only="", name="file")
     assert to_grid(matched, kind, contents, period_s=None, name="file").period_s == period_s
+
+
+#: Programs that ask CloudWatch by themselves and keep the answers: where one has no row it may have failed.
+POLLERS = frozenset(
+    {
+        "prometheus_range", "promtool", "promtool_json", "exposition", "openmetrics", "victoriametrics", "influx_csv",
+        "influx_annotated", "influx_json", "influx_shell", "line_protocol", "line_protocol_with_texts", "telegraf_json",
+        "datadog_api", "datadog_api_2", "datadog_csv", "graphite", "graphite_csv", "kibana_csv", "kibana_lens", "metricbeat",
+        "elasticsearch", "psql",
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_missing_row_is_silence_in_what_cloudwatch_answered_and_unknown_in_what_others_kept(
+    name: str,
+) -> None:
+    points = [(START_S + 300 * n, 50.0) for n in range(9) if n != 4]
+    contents = read_text(FORMS[name](points), name="file")
+    assert contents.gaps_are_silence is (name not in POLLERS)

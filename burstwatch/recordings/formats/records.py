@@ -27,8 +27,6 @@ ENVELOPES = (
 )
 MOST_COLUMNS = 500
 DEEPEST = 8
-#: Rows of programs that ask CloudWatch by themselves, so that a missing row may be a failure of theirs.
-POLLERS = ("fields.", "aws.", "_source.", "agent.")
 
 
 def read_records(documents: Sequence[Any], *, name: str) -> RawContents | None:
@@ -46,7 +44,7 @@ def read_records(documents: Sequence[Any], *, name: str) -> RawContents | None:
         rows = [TextRow(line=n, cells=row) for n, row in enumerate(cells, start=1)]
         if width < 2 or any(len(row.cells) != width for row in rows):  # noqa: PLR2004 - time and value
             return None
-        return _read(rows, name, is_poller=False)
+        return _read(rows, name)
     flat = [_flat(record) for record in records if isinstance(record, dict)]
     headings = list(dict.fromkeys(key for record in flat for key in record))
     if len(flat) != len(records) or not headings or len(headings) > MOST_COLUMNS:
@@ -56,13 +54,12 @@ def read_records(documents: Sequence[Any], *, name: str) -> RawContents | None:
         TextRow(line=n, cells=[record.get(heading, "") for heading in headings])
         for n, record in enumerate(flat, start=1)
     ]
-    is_poller = any(heading.startswith(POLLERS) for heading in headings)
-    return _read(rows, name, is_poller=is_poller)
+    return _read(rows, name)
 
 
-def _read(rows: Sequence[TextRow], name: str, *, is_poller: bool) -> RawContents | None:
+def _read(rows: Sequence[TextRow], name: str) -> RawContents | None:
     try:
-        return read_rows(rows, name=name, format_="JSON", gaps_are_silence=not is_poller)
+        return read_rows(rows, name=name, format_="JSON")
     except ValueError as error:
         if "no rows with a time" in str(error) or "is no time" in str(error):
             return None

@@ -11,7 +11,12 @@ from itertools import pairwise
 
 from burstwatch.recordings.cells import NOTHING, NUMBERS, parse_number
 from burstwatch.recordings.formats.layouts import TextRow, split_rows
-from burstwatch.recordings.matching import RESOURCE_ID, is_metric_name, statistic_of_word
+from burstwatch.recordings.matching import (
+    RESOURCE_ID,
+    is_metric_name,
+    is_of_a_poller,
+    statistic_of_word,
+)
 from burstwatch.recordings.raw import RawContents, RawSeries, merged
 from burstwatch.recordings.times import TIMES, is_time
 from burstwatch.recordings.written_times import short
@@ -79,7 +84,6 @@ def read_rows(
     format_: str,
     separator: str = ",",
     about: Mapping[str, str] | None = None,
-    gaps_are_silence: bool = True,
 ) -> RawContents:
     """Rows of cells as series. A heading that comes again, or another one, begins a table of its own.
 
@@ -125,22 +129,7 @@ def read_rows(
         raise ValueError(msg)
     if data:
         parts.append(_read(headings, data, name, format_, separator, about or {}))
-    contents = merged(parts)
-    return contents if gaps_are_silence else _of_a_poller(contents)
-
-
-def _of_a_poller(contents: RawContents) -> RawContents:
-    """Series of a program that asks by itself: where it has no row it may have failed."""
-    return RawContents(
-        format=contents.format,
-        series=contents.series,
-        row_times=contents.row_times,
-        row_lines=contents.row_lines,
-        gaps_are_silence=False,
-        notes=contents.notes,
-        has_semicolons=contents.has_semicolons,
-        zone=contents.zone,
-    )
+    return merged(parts)
 
 
 def _format_of(separator: str) -> str:
@@ -273,13 +262,15 @@ def _read(
         if any(shape.names[n])
     ]
     is_wide = not keys
+    # A program that keeps answers may have failed to ask where it has no row.
+    is_polled = any(is_of_a_poller(part_name) for part in series for part_name in part.names)
     return RawContents(
         format=_format_name(format_, separator, headings, is_own=is_own),
         series=series,
         row_times=times if is_wide else (),
         row_lines=lines if is_wide else (),
         is_own=is_own,
-        gaps_are_silence=not is_own,
+        gaps_are_silence=not is_own and not is_polled,
         kind=about.get("kind", ""),
         region=about.get("region", ""),
         level_statistic=about.get("statistic", ""),
