@@ -944,3 +944,98 @@ def test_a_missing_row_is_silence_in_what_cloudwatch_answered_and_unknown_in_wha
     points = [(START_S + 300 * n, 50.0) for n in range(9) if n != 4]
     contents = read_text(FORMS[name](points), name="file")
     assert contents.gaps_are_silence is (name not in POLLERS)
+
+
+SIX = [(START_S + 300 * n, float(90 - n)) for n in range(6)]
+
+
+def test_two_answers_of_one_name_are_joined_where_they_agree_and_refused_where_they_do_not() -> (
+    None
+):
+    same = get_metric_statistics(SIX)
+    assert read_back(same + get_metric_statistics(SIX[3:])) == sorted([*SIX, *SIX[3:]])
+    other = get_metric_statistics([(at, value - 30) for at, value in SIX])
+    with pytest.raises(
+        ValueError, match="twice with other values for the same times, as of two resources"
+    ):
+        read_back(same + other)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("asked", ["Minimum", "Average"])
+def test_the_statistic_that_powershell_was_asked_for_is_read_and_not_its_zeros(
+    asked: str,
+    whole: bool,  # noqa: FBT001
+) -> None:
+    zeros = dict.fromkeys(("Average", "Maximum", "Minimum", "SampleCount", "Sum"), 0)
+    datapoints = [
+        {**zeros, "ExtendedStatistics": {}, asked: value, "Timestamp": iso(t)} for t, value in SIX
+    ]
+    answer = {"Label": "BurstBalance", "Datapoints": datapoints} if whole else datapoints
+    assert read_back(json.dumps(answer)) == SIX
+
+
+@pytest.mark.parametrize("form", ["drawn", "tabs"])
+def test_a_decimal_comma_is_known_by_one_cell_also_where_no_semicolon_separates_columns(
+    form: str,
+) -> None:
+    cells = [(iso(t), f"{value + 0.25:.2f}".replace(".", ",")) for t, value in SIX]
+    text = (
+        drawn(("Time", "BurstBalance"), cells, "| --- | --- |")
+        if form == "drawn"
+        else "\n".join(["Time\tBurstBalance", *(f"{t}\t{value}" for t, value in cells)])
+    )
+    assert read_back(text) == [(t, value + 0.25) for t, value in SIX]
+
+
+def notes_of(text: str) -> str:
+    return "; ".join(read_text(text, name="file").notes)
+
+
+def test_a_sign_that_may_separate_decimals_or_thousands_is_said() -> None:
+    rows = "".join(f"{iso(t)};90;1.{200 + n}\n" for n, (t, _) in enumerate(SIX))
+    text = f"Time;BurstBalance;VolumeReadOps\n{rows}"
+    assert (
+        "1.200 is read with '.' as the decimal sign, and nothing in the file decides it"
+        in notes_of(text)
+    )
+    assert "decimal sign" not in notes_of(f"{text}{iso(START_S + 9_000)};90;1,5\n")
+    assert "decimal sign" not in notes_of(text.replace(";", ","))
+
+
+def test_an_order_of_dates_that_only_their_distance_decides_is_said() -> None:
+    days = [START_S + 86_400 * 6, START_S + 86_400 * 7]  # the first and the second of February
+    text = csv_of(shaped([(day, 50.0) for day in days], "%d/%m/%Y %H:%M"))
+    assert "dates are read day first, as all lie closest together so" in notes_of(text)
+    assert "--date-order mdy is the other way" in notes_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Time,BurstBalance\n1.793578E+12,98\n1.793578E+12,97\n", "a spreadsheet has cut its digits"),
+        ("Time,BurstBalance,VolumeReadOps\n2026-11-02T00:00:00Z,98,5 iops\n2026-11-02T00:05:00Z,98,500\n", "has values per second and others"),
+    ],
+)  # fmt: skip
+def test_cells_that_contradict_each_other_are_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_back(text)
+
+
+def test_an_average_per_second_is_a_load_whose_sum_is_known() -> None:
+    kind = find_kinds()["ebs_volume"]
+    rows = "".join(f"{iso(t)},{value},5\n" for t, value in SIX)
+    for heading, is_used in (("avg:VolumeReadOps per second", True), ("avg:VolumeReadOps", False)):
+        contents = read_text(f"Time,BurstBalance,{heading}\n{rows}", name="file")
+        matched = match_metrics(contents, kind, GP2, only="", name="file")
+        assert ("VolumeReadOps" in matched.points) is is_used, matched.notes
+
+
+def test_an_hour_that_a_clock_showed_twice_needs_rows_in_order() -> None:
+    berlin = zone_of("Europe/Berlin")
+    first = int(datetime(2026, 10, 24, 22, tzinfo=UTC).timestamp())
+    points = [(first + 300 * n, float(n)) for n in range(60)]
+    rows = [(datetime.fromtimestamp(t, berlin).strftime("%Y-%m-%d %H:%M:%S"), v) for t, v in points]
+    shuffled = [*rows[1::2], *rows[::2]]
+    with pytest.raises(ValueError, match="showed twice, and the rows are not in order: sort them"):
+        read_back(csv_of(shuffled), Conventions(zone=berlin))
