@@ -333,9 +333,12 @@ def test_fail_on_has_an_exit_code_of_its_own_for_a_verdict_or_a_worse_one(
 def test_fail_on_looks_at_the_resources_that_are_chosen_and_at_those_beyond_the_limit(
     cloud: Cloud,
 ) -> None:
+    Disk(cloud, percent=90).minute(iops=3_000)
+    cloud.clock.now += 3_600  # its data are old, so it is unknown
     calm, hot = two_disks(cloud)
     assert burstwatch(cloud, "scan", calm.id, "--fail-on", "critical")[0] == 0
     assert burstwatch(cloud, "scan", hot.id, "--fail-on", "critical")[0] == 3
+    assert burstwatch(cloud, "scan", "--fail-on", "unknown", "--limit", "1")[0] == 3
     cloud.aws.denied = {"DescribeInstances"}
     assert burstwatch(cloud, "scan", "--fail-on", "critical")[0] == 3  # and not 1: it was seen
     assert burstwatch(cloud, "scan", "--fail-on", "exhausted")[0] == 1
@@ -472,3 +475,9 @@ def test_the_settings_of_a_deployment_are_read_in_its_own_region_alone(cloud: Cl
         assert {entry["kind"] for entry in listed} == {"ebs_volume"}
         if command == ("scan",):
             assert {entry["region"] for entry in listed} == {"eu-west-1", "us-east-1"}
+
+
+def test_a_part_of_an_instance_is_chosen_by_the_id_of_the_instance(cloud: Cloud) -> None:
+    instance_id = cloud.aws.add_instance("t3.nano")
+    _, out, _ = burstwatch(cloud, "scan", instance_id, "--kind", "ec2_instance_cpu", "--json")
+    assert json.loads(out)["id"] == f"{instance_id}.cpu"

@@ -184,3 +184,13 @@ def test_a_bucket_that_is_empty_when_the_days_begin_did_not_run_out_in_them(clou
     past = past_of(cloud)
     assert (past["run_out_count"], past["warned_in_time_count"]) == (1, 1)
     assert len(past["run_out"]) == 1
+
+
+@pytest.mark.parametrize("drained", range(1, 7))
+def test_a_page_that_is_due_after_now_is_none(cloud: Cloud, drained: int) -> None:
+    """The last datapoints are seen five minutes late, and that is not yet."""
+    volume_id = drawn(cloud, [*[100.0] * 300, *DRAIN[:drained]])
+    past = past_of(cloud)
+    assert all(page["at"] <= NOW for page in past["pages"])
+    told = json.loads(burstwatch(cloud, "explain", volume_id, "--hours", "25", "--json")[1])
+    assert [page["at"] for page in told["pages"]] == [page["at"] for page in past["pages"]]
