@@ -333,8 +333,7 @@ def test_fail_on_has_an_exit_code_of_its_own_for_a_verdict_or_a_worse_one(
 def test_fail_on_looks_at_the_resources_that_are_chosen_and_at_those_beyond_the_limit(
     cloud: Cloud,
 ) -> None:
-    Disk(cloud, percent=90).minute(iops=3_000)
-    cloud.clock.now += 3_600  # its data are old, so it is unknown
+    cloud.aws.add_instance("t3.nano")  # it has credits and no datapoint, so it is unknown
     calm, hot = two_disks(cloud)
     assert burstwatch(cloud, "scan", calm.id, "--fail-on", "critical")[0] == 0
     assert burstwatch(cloud, "scan", hot.id, "--fail-on", "critical")[0] == 3
@@ -419,6 +418,8 @@ def test_a_scan_with_the_settings_of_a_deployment_judges_as_its_function_does(
     variables["BURSTWATCH_LEAD_S"] = "900"
     assert burstwatch(cloud, *watched, "--deployment", "burstwatch")[0] == 3
     assert burstwatch(cloud, *watched, "--deployment", "burstwatch", "--lead-s", "60")[0] == 0
+    del variables["BURSTWATCH_LEAD_S"]  # then it has the default, and not what is set here
+    assert burstwatch(cloud, *watched, "--deployment", "burstwatch")[0] == 3
     code, _, err = burstwatch(cloud, *watched, "--deployment", "nobody")
     assert code == 2
     assert "stack 'Burstwatch-nobody' in us-east-1 was not found" in err
