@@ -1,12 +1,14 @@
 """Tells what would have happened to a fleet in the last days: pages and exhaustions of each resource, by replay."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from burstwatch.backtest.explain import Story
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
+from burstwatch.cli.recorded import USUAL_DELAY_S
 from burstwatch.config import Config
 from burstwatch.formatting import cut, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT
@@ -24,6 +26,7 @@ FIELDS = frozenset({"id", "page_count", "run_out_count", "warned_in_time_count"}
 
 def past_record(recorded: Recorded, config: Config, *, days: float, now: float) -> KeptRecord:
     """The pages and the times without credits of one resource until ``now``, as the settings of ``config`` would have had them."""
+    recorded = replace(recorded, delay_s=USUAL_DELAY_S)
     moments = () if _was_always_full(recorded) else recorded.play(config).moments()
     story = Story(
         name=recorded.name,

@@ -32,6 +32,10 @@ FORMATS = (
 )
 
 
+#: How late each datapoint of CloudWatch is taken to have come.
+USUAL_DELAY_S = 300.0
+
+
 def add_series_arguments(
     parser: ArgumentParser, *, metavar: str = "FILE", is_required: bool = True
 ) -> None:
@@ -55,7 +59,7 @@ def add_series_arguments(
     parser.add_argument(
         "--delay-s",
         type=seconds,
-        default=300.0,
+        default=USUAL_DELAY_S,
         metavar="SECONDS",
         help="how many seconds late each datapoint came, default 300",
     )
