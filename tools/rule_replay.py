@@ -19,12 +19,12 @@ from burstwatch.bucket import level_after, time_to_empty
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds._cpu import cpu_spec
+from burstwatch.web.exposition import Page
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.cpu import TICKS, CpuSource
 from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import Roots, parse_options

@@ -11,7 +11,7 @@ const ROOT = join(HERE, '..', '..');
 const PREBUILT = join(HERE, '..', 'lambda');
 const SOURCES = ['burstwatch', 'lambdas'];
 /** What only the commands use. An import contract in pyproject.toml keeps the functions away from it. */
-const COMMANDS_ONLY = ['__main__.py', 'aws/doctor/', 'aws/alarms/audit.py', 'aws/look/fleet_history.py', 'aws/look/recording.py', 'backtest/', 'charts.py', 'cli/', 'recordings/'].map((path) => join('burstwatch', path));
+const COMMANDS_ONLY = ['__main__.py', 'aws/doctor/', 'aws/alarms/audit.py', 'aws/look/fleet_history.py', 'aws/look/recording.py', 'backtest/', 'charts.py', 'cli/', 'files.py', 'fleet/', 'recordings/', 'web/'].map((path) => join('burstwatch', path));
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
 /**

@@ -10,8 +10,8 @@ from prometheus_client.registry import Collector
 import burstwatch
 from burstwatch.ebs.load import MIB
 from burstwatch.history.observations import State
+from burstwatch.web.exposition import Page
 from burstwatch_exporter import metrics as m
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.snapshot import Account, Snapshot, View
 from burstwatch_exporter.sources import Attempt, Sources

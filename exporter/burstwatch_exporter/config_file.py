@@ -17,7 +17,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import CreditUnit, find_type
 from burstwatch.ebs.volumes import InstanceLimits
-from burstwatch_exporter.files import convert, read_yaml
+from burstwatch.files import convert, read_yaml
 
 #: Stands for every EBS volume that is not named itself.
 EVERY = "*"

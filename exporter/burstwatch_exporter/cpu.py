@@ -27,10 +27,10 @@ from burstwatch.forecast.projection import project_level
 from burstwatch.formatting import span
 from burstwatch.history.points import Range
 from burstwatch.kinds._cpu import ALLOWANCE, CREDIT_S, LAUNCHED, CpuSpec
+from burstwatch.web.exposition import Page
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION, WAITS_S
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.settings import Roots

@@ -7,14 +7,14 @@ from prometheus_client import CollectorRegistry
 
 from burstwatch.ebs.instance_types import limits_of
 from burstwatch.ebs.volumes import InstanceLimits
+from burstwatch.files import put_in_place
 from burstwatch.kinds._cpu import cpu_spec, is_burstable
+from burstwatch.web.exposition import encode
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_host_clients
 from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.cpu import CpuAccount, CpuSource
-from burstwatch_exporter.exposition import encode
-from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.landing import landing

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstwatch.web.exposition import Page
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, parse_stats
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.snapshot import Snapshot, View
 from burstwatch_exporter.sources import Attempt
 

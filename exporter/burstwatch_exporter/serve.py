@@ -7,17 +7,17 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TextIO
 
+from burstwatch.web.app import App
+from burstwatch.web.config import WebConfig, read_web_config
+from burstwatch.web.passwords import Passwords
+from burstwatch.web.refusals import Refusals
+from burstwatch.web.server import Server
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.collector import Extra
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure.source import MeasureSource
 from burstwatch_exporter.nvme import NvmeSource
 from burstwatch_exporter.settings import Options
-from burstwatch_exporter.web.app import App
-from burstwatch_exporter.web.config import WebConfig, read_web_config
-from burstwatch_exporter.web.passwords import Passwords
-from burstwatch_exporter.web.refusals import Refusals
-from burstwatch_exporter.web.server import Server
 
 #: How our own page begins: a text file of another program is not overwritten.
 PAGE_MARK = b"# HELP burstwatch_"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from burstwatch.bucket import Bucket
+from burstwatch.files import put_in_place, read_json
 from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.interval import Interval
 
 

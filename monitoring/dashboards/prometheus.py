@@ -6,7 +6,7 @@ from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import prometheus
 from grafana_foundation_sdk.models import prometheus as pm
 
-from burstwatch_exporter.metrics import Definition
+from burstwatch.web.exposition import Definition
 from monitoring.dashboards.parts import (
     Panel,
     SeriesStyle,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from burstwatch import bucket as tb
 from burstwatch.kinds._cpu import cpu_spec
+from burstwatch.web.exposition import Page
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cpu import CpuSource, CpuTimes, parse_stat
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import Snapshot

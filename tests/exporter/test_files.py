@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch_exporter.files import put_in_place
+from burstwatch.files import put_in_place
 from burstwatch_exporter.measure.scratch import (
     MARK,
     MARKER,
@@ -104,7 +104,7 @@ def test_a_second_writer_is_told_so_and_the_first_one_finishes(tmp_path: Path) -
 WRITER = """
 import json, sys
 from pathlib import Path
-from burstwatch_exporter.files import put_in_place
+from burstwatch.files import put_in_place
 written = 0
 while written < 300:
     text = json.dumps([sys.argv[2]] * 1_000)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from burstwatch import installing
+from burstwatch.web.config import Tls
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run
 from burstwatch_exporter.serve import LOG
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.web.config import Tls
 from tests.exporter.machine import Machine
 from tools.pages import plant
 

@@ -17,11 +17,11 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 from prometheus_client.registry import Collector
 
+from burstwatch.web.exposition import Page, encode
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.blocks import read_blocks
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.exposition import Page, encode
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.serve import make_exporter

@@ -11,9 +11,9 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch_exporter import files
+from burstwatch import files
+from burstwatch.files import put_in_place
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.machine import CONFIG, Machine

@@ -19,19 +19,19 @@ import bcrypt
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from burstwatch.web.app import App, network_of
+from burstwatch.web.config import Tls, read_web_config
+from burstwatch.web.exposition import Page
+from burstwatch.web.passwords import Passwords
+from burstwatch.web.refusals import Refusals
+from burstwatch.web.server import Server
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.exposition import Page
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.serve import serve
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
-from burstwatch_exporter.web.app import App, network_of
-from burstwatch_exporter.web.config import Tls, read_web_config
-from burstwatch_exporter.web.passwords import Passwords
-from burstwatch_exporter.web.refusals import Refusals
-from burstwatch_exporter.web.server import Server
 from tests.exporter.machine import Machine
 from tools.pages import flags
 
@@ -209,7 +209,7 @@ def test_clients_that_never_end_their_request_silence_nobody(port: int, says: by
 def test_with_too_many_connections_the_oldest_idle_one_goes(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTIONS", 8)
+    monkeypatch.setattr("burstwatch.web.server.CONNECTIONS", 8)
     with clients(server.port, 20) as made:
         assert [one.recv(1) for one in made[:12]] == [b""] * 12
         assert ask(server.port, "/metrics")[0] == 200
@@ -222,7 +222,7 @@ def test_with_too_many_connections_the_oldest_idle_one_goes(
 def test_a_request_that_takes_too_long_is_cut_off(
     exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.web.server.REQUEST_S", 0.1)
+    monkeypatch.setattr("burstwatch.web.server.REQUEST_S", 0.1)
     with (
         served(App(exporter, Passwords({}), Refusals())) as server,
         clients(server.port, 3, says=b"GET / HTTP/1.1\r\n") as made,
@@ -233,7 +233,7 @@ def test_a_request_that_takes_too_long_is_cut_off(
 def test_an_answer_that_is_not_read_is_cut_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTION_S", 0.5)
+    monkeypatch.setattr("burstwatch.web.server.CONNECTION_S", 0.5)
     site = Slow()
     site.gate.set()
     monkeypatch.setattr(site, "scrape", lambda _: ("text/plain", b"a" * 30_000_000))
@@ -286,7 +286,7 @@ def refused(refusals: Refusals) -> dict[str, float]:
 def test_every_refusal_is_counted_by_its_reason(
     exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.web.server.CONNECTIONS", 4)
+    monkeypatch.setattr("burstwatch.web.server.CONNECTIONS", 4)
     refusals = Refusals()
     app = App(exporter, Passwords({"prometheus": HASH}), refusals)
     with served(app) as server:

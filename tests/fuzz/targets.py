@@ -33,6 +33,7 @@ from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
 from burstwatch.polling.schedule import Schedule
 from burstwatch.recordings.reading import read_text
+from burstwatch.web.config import read_web_config
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.diskstats import parse_diskstats
@@ -44,7 +45,6 @@ from burstwatch_exporter.measure.record import read_result
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import read_state
-from burstwatch_exporter.web.config import read_web_config
 
 NOW = 1_790_000_100.0
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TextIO
 
 from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch.files import put_in_place
 from burstwatch_exporter.clock import World
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.files import put_in_place
 from burstwatch_exporter.measure import report
 from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.guard import Circumstances, check

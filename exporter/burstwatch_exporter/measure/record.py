@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from burstwatch.files import put_in_place, read_json
 from burstwatch_exporter.disk_spec import GIB
-from burstwatch_exporter.files import put_in_place, read_json
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.meter import MeterReading
 from burstwatch_exporter.measure.outputs import Way

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal, get_args
 
-from burstwatch_exporter import metrics as m
-from burstwatch_exporter.exposition import Page
-from burstwatch_exporter.snapshot import Snapshot
-from burstwatch_exporter.sources import Attempt
+from burstwatch.web.exposition import Page, counter
 
-LOG = logging.getLogger("burstwatch_exporter")
+LOG = logging.getLogger("burstwatch")
 #: The help of the metric explains each.
 Reason = Literal["password", "busy", "crowded", "incomplete", "slow"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+REFUSALS = counter(
+    "web_refusals",
+    ("reason",),
+    "Requests and connections that were refused: a wrong password (password), too many passwords to check (busy), "
+    "closed to make room for a new connection (crowded), no whole request or handshake in time (incomplete), an answer that the client read too slowly (slow).",
+)
 LOGGED_EVERY_S = 60.0
 #: A probe of the port alone makes an incomplete request now and then. So many of them are worth a line.
 MANY_INCOMPLETE = 60
@@ -44,7 +47,7 @@ class Refusals:
                 ", ".join(f"{count} {name}" for name, count in sorted(news.items())),
             )
 
-    def add_to(self, page: Page, _snapshot: Snapshot, _attempt: Attempt) -> None:
+    def add_to(self, page: Page, *_: object) -> None:
         """All reasons, those that never came too: a rate needs a first 0."""
         for reason in REASONS:
-            page.add(m.REFUSALS, (reason,), self._counts[reason])
+            page.add(REFUSALS, (reason,), self._counts[reason])

@@ -1,17 +1,44 @@
-"""A page of metrics as the Prometheus client encodes it."""
+"""A page of metrics as the Prometheus client encodes it, and the declaration of each metric."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Literal, cast
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder, generate_latest
 from prometheus_client.openmetrics.exposition import ALLOWUTF8, UNDERSCORES
 
-from burstwatch_exporter.metrics import Definition
-
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+
+
+Type = Literal["gauge", "counter", "histogram"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Definition:
+    """One metric. A counter's name has no ``_total`` here; it gets it where it is printed."""
+
+    name: str
+    type: Type
+    labels: tuple[str, ...]
+    help: str
+
+    @property
+    def printed(self) -> str:
+        """The name as it is scraped."""
+        return f"{self.name}_total" if self.type == "counter" else self.name
+
+
+def define(kind: Type, name: str, labels: tuple[str, ...], text: str) -> Definition:
+    """Declare a metric of this product: its name begins with ``burstwatch_``."""
+    return Definition(name=f"burstwatch_{name}", type=kind, labels=labels, help=text)
+
+
+gauge, counter, histogram = (
+    partial(define, "gauge"), partial(define, "counter"), partial(define, "histogram"),
+)  # fmt: skip
 
 
 class Page:

@@ -1,4 +1,4 @@
-"""Answers requests: the metrics, a page for people, and the exporter's health.
+"""Answers requests: the metrics, a page for people, and the program's health.
 
 Tornado calls the handlers on its loop. What takes time runs in threads: scrapes in some,
 passwords in one of their own, so that guessing them cannot hold up a scrape.
@@ -16,9 +16,9 @@ from typing import Protocol
 from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
-from burstwatch_exporter.exposition import content_type_of
-from burstwatch_exporter.web.passwords import Passwords
-from burstwatch_exporter.web.refusals import Refusals
+from burstwatch.web.exposition import content_type_of
+from burstwatch.web.passwords import Passwords
+from burstwatch.web.refusals import Refusals
 
 #: Threads for scrapes. All begin with the server: later there may be no room for one.
 SCRAPE_THREADS = 2
@@ -41,7 +41,7 @@ class Site(Protocol):
         """The content type and the metrics, in the format that is accepted."""
 
     def is_ready(self) -> bool:
-        """True if the counters could be read when that was last tried."""
+        """True if what the metrics are made of could be read when that was last tried."""
 
     def landing(self) -> str:
         """The page for people, as HTML."""
@@ -76,7 +76,7 @@ class App(Application):
         )
 
     async def landing(self) -> bytes:
-        """The page for people, which reads the host as a scrape does."""
+        """The page for people, of now as a scrape is."""
         _, _, body = await self._shared(
             (HTML, False), lambda: (HTML, "", self.site.landing().encode())
         )
@@ -143,7 +143,7 @@ class _Handler(RequestHandler):
     SUPPORTED_METHODS = ("GET", "HEAD")
 
     def set_default_headers(self) -> None:
-        self.set_header("Server", "burstwatch-exporter")
+        self.set_header("Server", "burstwatch")
         self.set_header("Content-Type", TEXT)
         self.set_header("Allow", "GET, HEAD")
 
@@ -189,7 +189,7 @@ class _Ready(_Handler):
             self.write("ready\n")
         else:
             self.set_status(503)
-            self.write("not ready: no counters could be read\n")
+            self.write("not ready: nothing could be read\n")
 
 
 class _Landing(_Handler):

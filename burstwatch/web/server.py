@@ -12,11 +12,11 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-from burstwatch_exporter.web.app import App, network_of
-from burstwatch_exporter.web.config import Tls
-from burstwatch_exporter.web.refusals import Reason
+from burstwatch.web.app import App, network_of
+from burstwatch.web.config import Tls
+from burstwatch.web.refusals import Reason
 
-LOG = logging.getLogger("burstwatch_exporter")
+LOG = logging.getLogger("burstwatch")
 #: A handshake and the headers of a request together take no longer than this.
 REQUEST_S = 5.0
 #: A connection ends this long after it was opened, however slowly its client reads.
