@@ -8,6 +8,9 @@
     jobSelector: 'job="burstwatch"',
     // Who exports: burstwatch, yace or ebs-csi. The last two know less (see the files in prometheus/).
     exporter: 'burstwatch',
+    // Whether `burstwatch serve` watches a fleet beside it, and the matcher that selects it in the metric `up`.
+    fleet: false,
+    fleetJobSelector: 'job="burstwatch-fleet"',
 
     // The words that your routes know: what wakes somebody, and what does not. To change one: severities+: { critical: 'page' }.
     severities: { critical: 'critical', warning: 'warning' },

@@ -8,17 +8,24 @@
   },
   local alerts = [importstr 'prometheus/burstwatch.alerts.yml']
                  // With another exporter, the alerts about burstwatch-exporter would always fire.
-                 + (if config.exporter == 'burstwatch' then [importstr 'prometheus/burstwatch-exporter.alerts.yml'] else []),
-  local filled(text) = std.strReplace(
-    std.strReplace(text, 'https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks', config.runbooksUrl),
-    'job="burstwatch"',
-    config.jobSelector
-  ),
+                 + (if config.exporter == 'burstwatch' then [importstr 'prometheus/burstwatch-exporter.alerts.yml'] else [])
+                 // Without `burstwatch serve`, the alert that it is absent would always fire.
+                 + (if config.fleet then [importstr 'prometheus/burstwatch-fleet.alerts.yml'] else []),
+  local replaced(text, pairs) = std.foldl(function(whole, pair) std.strReplace(whole, pair[0], pair[1]), pairs, text),
+  local filled(text) = replaced(text, [
+    ['https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks', config.runbooksUrl],
+    ['job="burstwatch"', config.jobSelector],
+    ['job="burstwatch-fleet"', config.fleetJobSelector],
+  ]),
 
   // A link opens on a phone only as a complete address, so there is none without Grafana's.
+  local boards = {
+    host: '/d/burstwatch-host?var-instance={{ $labels.instance }}&var-device={{ $labels.device }}',
+    fleet: '/d/burstwatch-fleet-prometheus?var-account_id={{ $labels.account_id }}&var-region={{ $labels.region }}',
+  },
   local linked(rule) = if config.grafanaUrl == '' then rule else rule {
     annotations+: {
-      dashboard_url: config.grafanaUrl + '/d/burstwatch-host?var-instance={{ $labels.instance }}&var-device={{ $labels.device }}',
+      dashboard_url: config.grafanaUrl + (if std.length(std.findSubstr('burstwatch_unit_', rule.expr) + std.findSubstr('burstwatch_resource_', rule.expr) + std.findSubstr('burstwatch-fleet', rule.expr)) > 0 then boards.fleet else boards.host),
     },
   },
 
@@ -56,6 +63,7 @@
   },
   grafanaDashboards+:: {
     'burstwatch-fleet.json': titled(import 'grafana/burstwatch-fleet.json'),
+    'burstwatch-fleet-prometheus.json': titled(import 'grafana/burstwatch-fleet-prometheus.json'),
     'burstwatch-volume.json': titled(import 'grafana/burstwatch-volume.json'),
     'burstwatch-resource.json': titled(import 'grafana/burstwatch-resource.json'),
     'burstwatch-host.json': titled(import 'grafana/burstwatch-host.json'),

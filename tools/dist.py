@@ -26,6 +26,8 @@ UV, PIP = (ROOT / ".cache" / "uv" / "bin" / name for name in ("uv", "pip"))
 #: The versions of Python that Debian 12 and 13 and Ubuntu 24.04 have.
 DEBIAN_PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
+#: The Helm charts by their folders.
+CHARTS = {"chart": "burstwatch-exporter", "fleet-chart": "burstwatch-fleet"}
 #: What an exporter's image is built from, as its Dockerfile names it.
 IMAGE_FILES = (
     "pyproject.toml",
@@ -183,10 +185,11 @@ PACKAGE_FOLDER = "import('./cdk/lib/bundle.ts').then((own) => console.log(own.bu
 
 
 def _chart_image_and_monitoring(at: int) -> None:
-    """The Helm chart, what its image is built from, and dashboards, rules and mixin."""
-    chart = tracked_below(ROOT / "exporter" / "chart")
-    named = {f"burstwatch-exporter/{name}": path for name, path in chart.items()}
-    pack_tar(DIST / f"burstwatch-exporter-{VERSION}.tgz", named, at=at)
+    """The Helm charts, what their image is built from, and dashboards, rules and mixin."""
+    for folder, chart in CHARTS.items():
+        below = tracked_below(ROOT / "exporter" / folder)
+        named = {f"{chart}/{name}": path for name, path in below.items()}
+        pack_tar(DIST / f"{chart}-{VERSION}.tgz", named, at=at)
     image = {name: ROOT / name for name in IMAGE_FILES}
     for folder in ("burstwatch", "exporter/burstwatch_exporter"):
         image |= {f"{folder}/{name}": path for name, path in tracked_below(ROOT / folder).items()}

@@ -1,21 +1,32 @@
 """Writes the golden files: what on-call reads, whole. Run by `make gen`, compared by a test."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import CollectorRegistry
+
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.units import Connections, UnitSpec, connect
+from burstwatch.fleet.page import FleetCollector
+from burstwatch.fleet.poller import Poller
 from burstwatch.kinds import find_kinds
+from burstwatch.web.exposition import encode
 from tests.aws.sweeping import CONFIG, Disk, run_sweep
-from tests.conftest import Cloud, fake_cloud
+from tests.conftest import NOW, Cloud, fake_cloud
+from tests.fake.herd import Herd
+from tests.fake.mixed import Mixed
 from tests.kinds.life import live
 from tools.pages import TREES, landing_page, page
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
+FLEET_PAGE = Path(__file__).parents[1] / "tests" / "fleet" / "page.prom"
+REFUSED_ROLE = "arn:aws:iam::222222222222:role/burstwatch-member"
 SETTINGS = replace(
     CONFIG,
     dashboard_url="https://grafana.example.org/d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}",
@@ -73,6 +84,40 @@ def drill(cloud: Cloud) -> None:
         cloud.clock.now += 60
 
 
+def fleet_page() -> str:
+    """What Prometheus gets of a fleet: a volume that drains, things of other kinds, and an account that does not answer."""
+    with fake_cloud() as cloud:
+        disk = Disk(cloud, percent=40.0)
+        for _ in range(5):
+            disk.minute(iops=3_000)
+        cloud.aws.add_herd(Herd(6, NOW))
+        cloud.aws.add_mixed(Mixed(20))
+        refused = UnitSpec(account="222222222222", region="eu-west-1", role_arn=REFUSED_ROLE)
+        fleet = Poller(
+            [UnitSpec(region="us-east-1"), refused],
+            Connections(home=cloud.clients, connect=connect),
+            [*find_kinds().values()],
+            SETTINGS,
+            clock=cloud.clock,
+        )
+        fleet.poll()
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(
+            FleetCollector(
+                fleet.readings,
+                clock=cloud.clock,
+                period_s=60.0,
+                tags=["Name"],
+                most_resources=1_000,
+            )
+        )
+        text = encode(registry, "")[1].decode()
+    # How long a poll took is another figure each time.
+    return re.sub(
+        r"^(burstwatch_unit_poll_duration_seconds\{.*\}) .*$", r"\1 0.0", text, flags=re.MULTILINE
+    )
+
+
 #: What is played, by the name of the file.
 CASES: Mapping[str, Callable[[Cloud], object]] = {
     **{name: partial(live, kind=kind, config=SETTINGS) for name, kind in find_kinds().items()},
@@ -90,6 +135,7 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for case, play in CASES.items():
         golden_path(case).write_text(messages(play), encoding="utf-8")
+    FLEET_PAGE.write_text(fleet_page(), encoding="utf-8")
     for tree in sorted(TREES.glob("*.yml")):
         tree.with_suffix(".prom").write_text(page(tree), encoding="utf-8")
         tree.with_suffix(".html").write_text(landing_page(tree), encoding="utf-8")

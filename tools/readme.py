@@ -1,7 +1,7 @@
 """Writes the generated parts of the docs: settings, and the tables of the backtest. Run by `make gen`."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import product
@@ -11,7 +11,9 @@ from typing import Any
 from burstwatch import kinds
 from burstwatch.backtest.scores import COLUMNS
 from burstwatch.config import SETTINGS
+from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
+from burstwatch.web.exposition import Definition
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
 from tools import emulator_tables, fleet_tables, json_tables, measured, security_tables
@@ -21,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
+SERVING = ROOT / "docs" / "serving.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 ALERTING = ROOT / "docs" / "alerting.md"
 FLEETS = ROOT / "docs" / "fleets.md"
@@ -264,8 +267,17 @@ def flags_table() -> str:
 
 def metrics_table() -> str:
     """Every metric of the exporter."""
+    return _metrics_table(METRICS)
+
+
+def served_table() -> str:
+    """Every metric of `burstwatch serve`."""
+    return _metrics_table(served_metrics())
+
+
+def _metrics_table(metrics: Iterable[Definition]) -> str:
     lines = ["| metric | type | labels | |", "| --- | --- | --- | --- |"]
-    for one in METRICS:
+    for one in metrics:
         labels = ", ".join(one.labels) or "-"
         lines.append(
             f"| `{one.printed}` | {one.type} | {labels} | {one.help.replace('|', ' or ')} |"
@@ -301,6 +313,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "metrics": metrics_table,
         "cost": exporter_cost_table,
     },
+    SERVING: {"served": served_table},
     MEASURING: {
         "plan": measured.plan_example,
         "profiles": measured.profiles_table,

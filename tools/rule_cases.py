@@ -10,7 +10,18 @@ from typing import Any
 import yaml
 
 from burstwatch.backtest.simulate import Phase
+from burstwatch.config import Config
 from demo.fleet import load_for
+from tools.fleet_replay import (
+    FLEET_RULES,
+    FleetLoad,
+    close_role,
+    deny,
+    minutes_at,
+    open_role,
+    replay_fleet,
+    shrink,
+)
 from tools.rule_replay import (
     FOLDER,
     RULES,
@@ -40,11 +51,11 @@ class Case:
     Minutes count from the first scrape. ``unseen`` are scrapes that fail, ``acts`` what befalls the host or its exporter,
     ``others`` series that somebody else exports. ``expected`` are instants with how many alerts of a name and severity
     fire, ``never`` those that must not have fired at any minute, ``absent`` what must have no value at an instant.
-    ``rules`` is who exports.
+    ``rules`` is who exports. With a ``fleet``, there is that in place of the disk.
     """
 
     text: str
-    loads: Sequence[Phase]
+    loads: Sequence[Phase] = ()
     minutes: int
     size_gib: int = 100
     ratio: float = 1.0
@@ -55,6 +66,7 @@ class Case:
     never: Sequence[tuple[str, str]] = ()
     absent: Sequence[tuple[int, str]] = ()
     rules: str = "burstwatch"
+    fleet: FleetLoad | None = None
 
 
 def load(minutes: float, iops: float) -> Phase:
@@ -191,6 +203,62 @@ CASES_BY_NAME = {
         never=[(DRY, "critical"), (ABSENT, "critical")],
         rules="ebs-csi",
     ),
+    "fleet-drain": Case(
+        text="A volume of a member account burns until it is empty, then rests: the page comes before, one follows at the end, and both resolve.",
+        minutes=400,
+        fleet=FleetLoad(iops=minutes_at((20, 100), (25, 3_000), (355, 100))),
+        expected=[
+            *_fires("BurstwatchResourceCritical", (19, 0), (30, 2), (399, 0), severity="critical"),
+            *_fires("BurstwatchResourceExhausted", (30, 0), (45, 2), (399, 0), severity="critical"),
+        ],
+        never=[("BurstwatchFleetAbsent", "critical"), ("BurstwatchUnitNotWatched", "critical"), ("BurstwatchManyUnknown", "warning")],
+        rules="fleet",
+    ),
+    "fleet-warning": Case(
+        text="A load that empties a volume within the hour: a warning first, which resolves when the load ends.",
+        minutes=200,
+        fleet=FleetLoad(iops=minutes_at((10, 100), (90, 800), (100, 100))),
+        expected=_fires("BurstwatchResourceWarning", (9, 0), (90, 2), (199, 0)),
+        rules="fleet",
+    ),
+    "fleet-burst": Case(
+        text="Three minutes of full burst an hour: nobody is woken.",
+        minutes=180,
+        fleet=FleetLoad(iops=minutes_at((3, 3_000), (57, 100)) * 3),
+        never=[("BurstwatchResourceCritical", "critical"), ("BurstwatchResourceExhausted", "critical")],
+        rules="fleet",
+    ),
+    "fleet-unwatched": Case(
+        text="What is not watched is said, each thing by its own alert, until it is watched again.",
+        minutes=170,
+        fleet=FleetLoad(
+            iops=minutes_at((170, 100)),
+            herd=20,
+            most_resources=40,
+            acts={20: deny("GetMetricData"), 60: deny(), 80: close_role, 110: open_role, 120: shrink},
+            unseen=range(150, 158),
+        ),
+        expected=[
+            *_fires("BurstwatchKindNotWatched", (19, 0), (50, 2), (75, 0)),
+            *_fires("BurstwatchManyUnknown", (19, 0), (50, 1), (75, 0)),
+            *_fires("BurstwatchUnitNotWatched", (79, 0), (100, 2), (145, 0), severity="critical"),
+            *_fires("BurstwatchFleetAbsent", (149, 0), (156, 1), (160, 0), severity="critical"),
+            *_fires("BurstwatchResourcesLeftOut", (10, 0), (30, 2), (145, 0)),
+        ],
+        rules="fleet",
+    ),
+    "fleet-budget": Case(
+        text="A budget that is too low for the fleet: said after a quarter of an hour, and no longer when the fleet is smaller.",
+        minutes=120,
+        fleet=FleetLoad(
+            iops=minutes_at((120, 100)),
+            herd=20,
+            acts={60: shrink},
+            config=Config(kinds="ebs_volume", budget_usd_per_month="0.05"),
+        ),
+        expected=_fires("BurstwatchBudgetReached", (10, 0), (30, 2), (119, 0)),
+        rules="fleet",
+    ),
 }  # fmt: skip
 
 
@@ -203,7 +271,8 @@ def write_cases() -> None:
 
 def render(case: Case) -> str:
     """A file for ``promtool test rules``."""
-    rules = RULES if case.rules == "burstwatch" else (f"from-{case.rules}.rules.yml", RULES[1])
+    own = {"burstwatch": RULES, "fleet": (FLEET_RULES,)}
+    rules = own.get(case.rules, (f"from-{case.rules}.rules.yml", RULES[1]))
     content = {
         "rule_files": [f"../{name}" for name in rules],
         "evaluation_interval": "1m",
@@ -226,6 +295,8 @@ def render(case: Case) -> str:
 
 
 def _series(case: Case) -> dict[str, Sequence[str]]:
+    if case.fleet is not None:
+        return {**replay_fleet(case.fleet, case.minutes)}
     disk = volume(case.loads, size_gib=case.size_gib, ratio=case.ratio)
     if case.rules == "yace":
         return {**replay_yace(disk, case.minutes, unseen=case.unseen)}

@@ -41,6 +41,7 @@ NAVIGATION = [
     {"Alarms": ["alerting.md", {"Runbooks": "runbooks"}]},
     {"Dashboards": ["monitoring.md"]},
     {"Hosts": ["exporter.md", "measuring.md"]},
+    {"Prometheus for a fleet": ["serving.md"]},
     {"Recordings": ["recordings.md", "backtest.md"]},
     {"JSON": "json.md"},
     {"Security": ["security.md"]},

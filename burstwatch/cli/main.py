@@ -5,9 +5,11 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 
 import argparse
 import codecs
+import logging
 import os
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -221,6 +223,9 @@ def main() -> NoReturn:
         code = OK
     except KeyboardInterrupt:
         code = 130
+    if threading.active_count() > 1:  # a call of AWS that hangs must not keep the process
+        logging.shutdown()
+        os._exit(code)
     sys.exit(code)
 
 

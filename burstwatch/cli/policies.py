@@ -116,7 +116,7 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
     return {
         **dict.fromkeys(("export", "backtest"), (reads,)),
         "explain": (reads, stack, settings),
-        **dict.fromkeys(("scan", "top", "advise"), (in_regions, stack, settings)),
+        **dict.fromkeys(("scan", "top", "serve", "advise"), (in_regions, stack, settings)),
         "audit-alarms": (in_regions, alarms),
         "delete-alarms": (alarms, metrics, _delete_alarms()),
         "digest": (stack, metrics, log),

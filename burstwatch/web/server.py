@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import logging
+import signal
 import socket
 import ssl
 from collections import Counter
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
+from burstwatch.web.address import Address
 from burstwatch.web.app import App, network_of
 from burstwatch.web.config import Tls
 from burstwatch.web.refusals import Reason
@@ -27,6 +29,31 @@ CONNECTIONS = 512
 GRACE_S = 5.0
 #: How often to check whether they are done.
 TICK_S = 0.02
+
+
+def stop_on_signals(stop: Event) -> None:
+    """Set ``stop`` when this process is told to end.
+
+    A thread sets it: the handler may interrupt ``stop.wait`` while that holds the event's own lock.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: Thread(target=stop.set).start())
+
+
+def open_server(app: App, address: Address, tls: Tls | None, *, setting: str) -> "Server":
+    """Serve an application from now on.
+
+    Raises:
+        OSError: if the address cannot be bound, naming the ``setting`` that has it.
+    """
+    try:
+        server = Server(app, host=address.host, port=address.port, tls=tls)
+    except OSError as error:
+        msg = f"{setting} {address.host}:{address.port}: {error}"
+        raise OSError(msg) from error
+    server.start()
+    LOG.info("serving on %s:%d", address.host or "every address", server.port)
+    return server
 
 
 class Server:

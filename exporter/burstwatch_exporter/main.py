@@ -6,7 +6,6 @@ Exit codes: 0 fine, 1 a measurement that did not go to its end, 2 wrong input or
 import argparse
 import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 
 import burstwatch
 from burstwatch.config import Setting
+from burstwatch.web.server import stop_on_signals
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
@@ -129,15 +129,6 @@ def _given(parsed: Mapping[str, str | None], settings: Iterable[Setting]) -> dic
     return {
         setting.name: text for setting in settings if (text := parsed[setting.name]) is not None
     }
-
-
-def stop_on_signals(stop: threading.Event) -> None:
-    """Set ``stop`` when this process is told to end.
-
-    A thread sets it: the handler may interrupt ``stop.wait`` while that holds the event's own lock.
-    """
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: threading.Thread(target=stop.set).start())
 
 
 def main() -> NoReturn:

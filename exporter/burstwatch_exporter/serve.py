@@ -11,7 +11,7 @@ from burstwatch.web.app import App
 from burstwatch.web.config import WebConfig, read_web_config
 from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
-from burstwatch.web.server import Server
+from burstwatch.web.server import open_server
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.collector import Extra
 from burstwatch_exporter.exporter import Exporter
@@ -51,13 +51,13 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
     _give_large_blocks_back()
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     server = None
-    if options.port is None:
+    if options.address is None:
         exporter = make_exporter(options, clock)
     else:
         refusals = Refusals()
         exporter = make_exporter(options, clock, refusals)
         app = App(exporter, Passwords(web.users), refusals)
-        server = _open(app, web, options.host, options.port)
+        server = open_server(app, options.address, web.tls, setting="web.listen-address")
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
@@ -112,18 +112,6 @@ def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:
     while not stop.is_set():
         exporter.ask_aws()
         stop.wait(period_s)
-
-
-def _open(app: App, web: WebConfig, host: str, port: int) -> Server:
-    """Serve from now on."""
-    try:
-        server = Server(app, host=host, port=port, tls=web.tls)
-    except OSError as error:
-        msg = f"web.listen-address {host}:{port}: {error}"
-        raise OSError(msg) from error
-    server.start()
-    LOG.info("serving on %s:%d", host or "every address", server.port)
-    return server
 
 
 def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, settings_of
+from burstwatch.web.address import ADDRESS_PATTERN, Address, parse_address
 from burstwatch_exporter.imds import ENDPOINT
 
-LAST_PORT = 65_535
 #: Variables that Kubernetes sets for a service with this program's name.
 OF_KUBERNETES = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT\w*)$")
 
@@ -53,7 +53,7 @@ class Options:
         "127.0.0.1:10047",
         "the address to serve on; without a host it serves on every address, and an empty value opens no port",
         name="web.listen-address",
-        pattern=r"((\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5})?",
+        pattern=f"({ADDRESS_PATTERN})?",
         allowed="HOST:PORT, [IPv6]:PORT, :PORT or nothing",
     )
     web_config_file: Path | None = path(
@@ -132,14 +132,9 @@ class Options:
         return Roots(procfs=self.procfs, sysfs=self.sysfs, udev=self.udev)
 
     @property
-    def host(self) -> str:
-        """The address to serve on; empty for every one."""
-        return self.listen.rpartition(":")[0].strip("[]")
-
-    @property
-    def port(self) -> int | None:
-        """The port to serve on, or None to serve nobody."""
-        return int(self.listen.rpartition(":")[2]) if self.listen else None
+    def address(self) -> Address | None:
+        """The address to serve on, or None to serve nobody."""
+        return parse_address("web.listen-address", self.listen) if self.listen else None
 
 
 SETTINGS = settings_of(Options)
@@ -161,8 +156,10 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
             problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
     texts |= flags
     options = Options(**parse_settings(SETTINGS, texts, problems))
-    if options.port is not None and options.port > LAST_PORT:
-        problems.append(f"web.listen-address has port {options.port}, allowed is 0 to {LAST_PORT}")
+    try:
+        _ = options.address
+    except ValueError as error:
+        problems.append(str(error))
     problems += _same_files(options)
     if problems:
         raise ValueError("; ".join(problems))

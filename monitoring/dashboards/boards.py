@@ -7,14 +7,14 @@ from typing import Any
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from monitoring.dashboards import fleet, host, resource, volume
+from monitoring.dashboards import fleet, fleet_prometheus, host, resource, volume
 
 
 def dashboards() -> Mapping[str, str]:
     """The text of each file, as it is committed."""
     return {
         f"{board['uid']}.json": json.dumps(board, indent=2, sort_keys=True) + "\n"
-        for board in map(_plain, (fleet, volume, resource, host))
+        for board in map(_plain, (fleet, fleet_prometheus, volume, resource, host))
     }
 
 

@@ -21,6 +21,7 @@ from grafana_foundation_sdk.models import text as tm
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
 RESOURCE_BOARD = "burstwatch-resource"
+FLEET_PROMETHEUS = "burstwatch-fleet-prometheus"
 COLUMNS = 24
 #: A column with the widest id of a volume (``vol-`` and 17 times ``4``), in pixels.
 ID_WIDTH = 200

@@ -12,6 +12,10 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from burstwatch.cli.main import build_parser
+from burstwatch.config import config_from_env
+from burstwatch.fleet.units_file import read_units
+from burstwatch.web.address import parse_address
 from burstwatch_exporter.config_file import read_config_file
 from burstwatch_exporter.settings import SETTINGS, parse_options
 
@@ -95,11 +99,13 @@ def helm() -> str:
     return found
 
 
-def render(helm: str, values: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+def render(
+    helm: str, values: dict[str, Any], folder: Path, chart: str = "chart"
+) -> list[dict[str, Any]]:
     path = folder / "values.yaml"
     path.write_text(yaml.safe_dump(values))
     rendered = subprocess.run(
-        [helm, "template", "node", EXPORTER / "chart", "--values", path, "--kube-version", "1.37"],
+        [helm, "template", "node", EXPORTER / chart, "--values", path, "--kube-version", "1.37"],
         capture_output=True,
         text=True,
         check=False,
@@ -161,7 +167,9 @@ def test_the_exporter_in_the_chart_takes_its_flags_and_its_configuration(
     exporter = pod["containers"][0]
     flags = dict(flag.removeprefix("--").split("=", 1) for flag in exporter["args"])
     assert set(flags) <= {setting.name for setting in SETTINGS}
-    assert parse_options(flags, {}).port == 10_047
+    address = parse_options(flags, {}).address
+    assert address is not None
+    assert address.port == 10_047
     config = tmp_path / "config.yml"
     config.write_text(documents["ConfigMap"]["data"]["config.yml"])
     assert len(read_config_file(config).volumes) == len(values.get("config", {}).get("volumes", {}))
@@ -172,6 +180,58 @@ def test_the_exporter_in_the_chart_takes_its_flags_and_its_configuration(
         one["name"] for one in pod["containers"] if one["securityContext"].get("privileged")
     ]
     assert privileged == (["nvme-helper"] if values else [])
+
+
+FLEET_VALUES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "everything": {
+        "region": "eu-west-1",
+        "units": [
+            {"region": "eu-west-1"},
+            {
+                "account": "022222222222",
+                "region": "us-east-1",
+                "role_arn": "arn:aws:iam::022222222222:role/burstwatch-member",
+                "external_id": "watch-me",
+            },
+        ],
+        "settings": {"lead_s": "1800"},
+        "extraArgs": ["--tags=team,env"],
+        **{
+            name: VALUES["everything"][name]
+            for name in (
+                "webConfigSecret", "serviceAccount", "priorityClassName", "podMonitor", "networkPolicy",
+                "podLabels", "podAnnotations", "imagePullSecrets",
+            )
+        },
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("values", FLEET_VALUES.values(), ids=FLEET_VALUES.keys())
+def test_the_chart_of_a_fleet_runs_serve_with_its_units_and_settings(
+    helm: str, values: dict[str, Any], tmp_path: Path
+) -> None:
+    documents = render(helm, values, tmp_path, "fleet-chart")
+    by_kind = {document["kind"]: document for document in documents}
+    for kind, document in by_kind.items():
+        if kind != "PodMonitor":  # a custom resource, of which Kubernetes has no schema
+            kubernetes_validate.validate(document, "1.37", strict=True)
+    container = by_kind["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"][1:] == ["serve"]
+    parsed = build_parser().parse_args(["serve", *container["args"]])
+    assert parse_address("listen", parsed.address).port == 10_048
+    env = {entry["name"]: entry["value"] for entry in container["env"]}
+    settings = {name: text for name, text in env.items() if name.startswith("BURSTWATCH_")}
+    assert config_from_env(settings).lead_s == (1_800 if values else 900)
+    assert ("ConfigMap" in by_kind) == (parsed.units is not None) == bool(values)
+    if values:
+        units = tmp_path / "units.yml"
+        units.write_text(by_kind["ConfigMap"]["data"]["units.yml"])
+        assert [spec.account for spec in read_units(units)] == ["", "022222222222"]
+        (endpoint,) = by_kind["PodMonitor"]["spec"]["podMetricsEndpoints"]
+        assert {"targetLabel": "job", "replacement": "burstwatch-fleet"} in endpoint["relabelings"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
 
 def test_a_value_that_the_chart_does_not_have_is_refused(helm: str, tmp_path: Path) -> None:

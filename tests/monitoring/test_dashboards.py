@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.bill import FLEET_METRICS, RARE_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
@@ -35,6 +36,7 @@ EXPORTED = {metric.printed for metric in METRICS} | {
     if metric.type == "histogram"
     for part in ("bucket", "sum", "count")
 }
+EXPORTED |= {metric.printed for metric in served_metrics()}
 
 
 def panels(board: dict[str, Any]) -> list[dict[str, Any]]:
@@ -178,7 +180,8 @@ def label_values(pages: Iterable[str]) -> dict[str, dict[str, set[str]]]:
     return found
 
 
-PAGES = (Path(__file__).parents[1] / "exporter" / "trees").glob("*.prom")
+TESTS = Path(__file__).parents[1]
+PAGES = [*(TESTS / "exporter" / "trees").glob("*.prom"), TESTS / "fleet" / "page.prom"]
 SAID = label_values(page.read_text() for page in PAGES)
 
 
@@ -276,6 +279,8 @@ def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> Non
         "Dry within 6 h",
         "Not judged",
         "Exhausted",
+        "Critical",
+        "Warnings",
     }
     for (_, title), (text, color) in states.items():
         if title in always_published:

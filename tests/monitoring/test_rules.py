@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 import yaml
 
+from burstwatch.fleet.metrics import served_metrics
 from burstwatch_exporter.metrics import METRICS
 from tools.rule_cases import CASES, CASES_BY_NAME, render
 from tools.rule_replay import FOLDER
 
 ROOT = Path(__file__).parents[2]
 RULES = sorted([*FOLDER.glob("*.rules.yml"), *FOLDER.glob("*.alerts.yml")])
-ALERTS = [FOLDER / f"{name}.alerts.yml" for name in ("burstwatch", "burstwatch-exporter")]
+ALERTS = [
+    FOLDER / f"{name}.alerts.yml"
+    for name in ("burstwatch", "burstwatch-exporter", "burstwatch-fleet")
+]
 #: What the mappings read, as those exporters name it (YACE v0.61, aws-ebs-csi-driver v1.5x).
 OF_OTHERS = {
     "aws_ebs_burst_balance_minimum", "node_textfile_mtime_seconds",
@@ -90,7 +94,8 @@ def test_every_alert_fires_in_a_case_and_ends_in_one() -> None:
 
 
 def test_every_metric_of_a_rule_is_one_that_somebody_exports_or_records() -> None:
-    exported = {metric.printed for metric in METRICS} | OF_OTHERS | {"up"}
+    of_burstwatch = {metric.printed for metric in (*METRICS, *served_metrics())}
+    exported = of_burstwatch | OF_OTHERS | {"up"}
     every = set().union(*(recorded(path) for path in RULES if path not in ALERTS))
     for path in RULES:
         for rule in rules(path):

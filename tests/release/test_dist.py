@@ -286,21 +286,17 @@ def test_the_archive_has_dashboards_rules_and_a_mixin_that_are_whole(
 
 
 def test_the_chart_and_the_image_have_all_that_they_name(dist: Path, tmp_path: Path) -> None:
-    chart = (
-        unpacked(dist / f"burstwatch-exporter-{VERSION}.tgz", tmp_path / "chart")
-        / "burstwatch-exporter"
-    )
-    assert yaml.safe_load((chart / "Chart.yaml").read_text())["version"] == VERSION
     helm = shutil.which("helm") or ROOT / ".cache" / "go" / "helm"
-    if Path(helm).exists():
-        assert "DaemonSet" in run(
-            helm,
-            "template",
-            dist / f"burstwatch-exporter-{VERSION}.tgz",
-            "--kube-version",
-            "1.37",
-            cwd=tmp_path,
-        )
+    for name, workload in (
+        ("burstwatch-exporter", "DaemonSet"),
+        ("burstwatch-fleet", "Deployment"),
+    ):
+        package = dist / f"{name}-{VERSION}.tgz"
+        chart = unpacked(package, tmp_path / name) / name
+        assert yaml.safe_load((chart / "Chart.yaml").read_text())["version"] == VERSION
+        if Path(helm).exists():
+            rendered = run(helm, "template", package, "--kube-version", "1.37", cwd=tmp_path)
+            assert workload in rendered
     image = unpacked(dist / f"burstwatch-exporter-image-{VERSION}.tar.gz", tmp_path / "image")
     for line in (image / "Dockerfile").read_text().splitlines():
         if line.startswith("COPY ") and "--from" not in line:

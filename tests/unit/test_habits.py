@@ -151,7 +151,7 @@ def test_each_shell_has_a_completion_of_the_commands_and_takes_it(
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("burstwatch s", {"scan", "snooze"}),
+        ("burstwatch s", {"scan", "serve", "snooze"}),
         ("burstwatch scan --fa", {"--fail-on"}),
         ("burstwatch whatif --kind ebs_v", {"ebs_volume"}),
         ("burstwatch whatif --type gp", {"gp2", "gp3"}),

@@ -129,6 +129,11 @@ class Clients:
         """Answers so far that asked for fewer calls, those among them that were tried again."""
         return self._answers["throttled"]
 
+    @property
+    def answers(self) -> int:
+        """Answers so far, those among them that were tried again."""
+        return self._answers["all"]
+
     def until(self, deadline: "Deadline") -> "Clients":
         """Return a copy of the clients whose calls raise ``LateError`` once the deadline has passed."""
         if deadline is NEVER:
@@ -153,6 +158,7 @@ class Clients:
         if not response:
             return
         http, parsed = response
+        self._answers["all"] += 1
         self._answers["throttled"] += parsed.get("Error", {}).get("Code") in THROTTLED
         with suppress(KeyError, TypeError, ValueError):
             at = parsedate_to_datetime(http.headers["date"]).timestamp()

@@ -49,6 +49,12 @@ class Budget:
         self.available -= metrics
 
 
+def new_budget(config: Config, shard: Shard, *, now: float) -> Budget:
+    """The budget of a unit, or a shard's share of it, where nothing is known of what was spent before: nothing is saved."""
+    rate = config.budget_metrics_per_s / shard.count
+    return Budget(rate=rate, available=rate * config.sweep_period_s, at=now, opened_at=now)
+
+
 def open_budget(
     home: Clients, unit: Unit, shard: Shard, config: Config, *, now: float
 ) -> tuple[Budget, list[Problem]]:
@@ -73,8 +79,7 @@ def open_budget(
     )
     if query.key in answers.failed:
         problem = Problem(part="what was spent before", error=answers.failed[query.key])
-        opened = Budget(rate=rate, available=rate * config.sweep_period_s, at=now, opened_at=now)
-        return opened, [problem]
+        return new_budget(config, shard, now=now), [problem]
     spent = dict(answers.series[query.key])
     budget = Budget(rate=rate, available=rate * SAVED_S, at=start, opened_at=now)
     for hour in range(BACK_HOURS + 1):

@@ -73,17 +73,43 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
 
 
 @dataclass(kw_only=True)
-class Units:
-    """The clients and the memory of each unit, kept between sweeps.
+class Connections:
+    """The clients of each unit, kept until their credentials end.
 
-    ``connect`` makes the clients of a unit and says until when they are good. Beyond
-    ``most_known`` resources the units that were not swept for longest are forgotten.
+    ``connect`` makes the clients of a unit and says until when they are good.
     """
 
     home: Clients
     connect: Callable[[Clients, UnitSpec, str], tuple[Clients, float]]
-    most_known: float = math.inf
     _clients: dict[UnitSpec, tuple[Clients, float]] = field(default_factory=dict)
+
+    def reach(self, spec: UnitSpec, deployment: str, now: float) -> tuple[Clients, Unit]:
+        """The clients of a unit, and the account and region that they really reach.
+
+        Raises:
+            AwsError: if it cannot be reached, or the credentials are of another account.
+        """
+        whole = replace(spec, shard=WHOLE)
+        connection = self._clients.pop(whole, None)
+        if connection is None or now > connection[1] - RENEW_S:
+            connection = self.connect(self.home, whole, deployment)
+        clients = connection[0]
+        unit = clients.unit()
+        if spec.account and unit.account != spec.account:
+            msg = f"the credentials are of account {unit.account}, expected is {spec.account}"
+            raise AwsError(msg)
+        self._clients[whole] = connection  # only one that works is kept
+        return clients, unit
+
+
+@dataclass(kw_only=True)
+class Units(Connections):
+    """The clients and the memory of each unit, kept between sweeps.
+
+    Beyond ``most_known`` resources the units that were not swept for longest are forgotten.
+    """
+
+    most_known: float = math.inf
     memories: dict[UnitSpec, Memory] = field(default_factory=dict)
 
     def sweep(
@@ -97,13 +123,8 @@ class Units:
     ) -> Sweep:
         """Sweep one unit. One that cannot be reached is a failed sweep, and is named."""
         try:
-            clients = self._reach(replace(spec, shard=WHOLE), config.deployment, now)
-            unit = clients.unit()
-            if spec.account and unit.account != spec.account:
-                msg = f"the credentials are of account {unit.account}, expected is {spec.account}"
-                raise AwsError(msg)  # noqa: TRY301 - told like every other way of not reaching it
+            clients, unit = self.reach(spec, config.deployment, now)
         except AwsError as error:
-            self._clients.pop(replace(spec, shard=WHOLE), None)
             return self.leave_out(spec, describe_error(error), now=now)
         memory = self.memories.pop(spec, None) or Memory(shard=spec.shard)
         self.memories[spec] = memory  # those swept last come last
@@ -123,12 +144,6 @@ class Units:
         for spec in list(self.memories)[:-1]:
             if remembered > self.most_known:
                 remembered -= len(self.memories.pop(spec).looks)
-
-    def _reach(self, spec: UnitSpec, deployment: str, now: float) -> Clients:
-        connection = self._clients.get(spec)
-        if connection is None or now > connection[1] - RENEW_S:
-            connection = self._clients[spec] = self.connect(self.home, spec, deployment)
-        return connection[0]
 
 
 def connect(home: Clients, spec: UnitSpec, deployment: str) -> tuple[Clients, float]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from burstwatch import installing
 from burstwatch.cli.account import (
     Regions,
     add_regions_arguments,
@@ -30,6 +31,7 @@ from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.ranking import Assessed, urgency
+from burstwatch.shards import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
@@ -46,6 +48,15 @@ FAILING: tuple[Verdict, ...] = (*LEVELS, "unknown", "not_watched")
 JUDGING = (
     "lead_s", "max_data_age_s", "sweep_period_s", "alarm_path_s", "hold_s", "needless_per_week", "page_on",
 )  # fmt: skip
+#: Options that another one has no use for, and why.
+IGNORED = {
+    "past": (("cost", "all", "fail_on", "openmetrics"), "--past is of the last days"),
+    "cost": (
+        ("wanted", "all", "limit", "fail_on", "openmetrics"),
+        "--cost is of all resources, by type",
+    ),
+    "openmetrics": (("json", "all"), "--openmetrics has all resources, as metrics"),
+}
 HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "name", "type")
 LONGEST_NAME = 40
 ELASTIC = frozenset({"name", "type"})
@@ -95,6 +106,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one object per resource, or with --cost per type"
     )
+    parser.add_argument(
+        "--openmetrics",
+        action="store_true",
+        help="print metrics for the textfile collector of node_exporter; `burstwatch serve` is an endpoint with the same",
+    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -109,13 +125,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.past is not None:
         return _tell_past(args, regions, config, terminal)
     looks: list[UnitSnapshot] = []
-    problems: list[str] = []
+    silent: dict[str, str] = {}
     names = regions.names
     for region in track(names, total=len(names), label="regions", stderr=terminal.stderr):
         try:
             looks.append(_look(args, regions.clients(region), config, terminal))
         except ValueError as error:
-            problems.append(f"{region}: {error}")
+            silent[region] = str(error)
+    problems = [f"{region}: {error}" for region, error in silent.items()]
     problems += [
         f"{snapshot.unit}: {p.part}: {p.error}" for snapshot in looks for p in snapshot.problems
     ]
@@ -124,17 +141,21 @@ def run(args: Namespace, terminal: Terminal) -> int:
         check_words(args.wanted, (resource for resource, _ in every), place=regions.place)
     entries = [entry for entry in every if _is_wanted(entry[0], args.wanted)]
     now = terminal.clock()
-    if args.cost and args.json:
-        text = cost_json(looks, config, at=now, account=regions.home.unit().account)
+    if args.openmetrics:
+        text = _openmetrics(entries[: args.limit], looks, silent, regions, now).rstrip("\n")
     elif args.json:
-        text = "\n".join(_documents(entries[: args.limit], now))
+        text = (
+            cost_json(looks, config, at=now, account=regions.home.unit().account)
+            if args.cost
+            else "\n".join(_documents(entries[: args.limit], now))
+        )
     else:
-        # Whoever sees a picture of it in a channel must know what it is of.
         report = (
             cost_report(looks, config)
             if args.cost
             else _report(entries, looks, args, terminal, regions.place)
         )
+        # Whoever sees a picture of it in a channel must know what it is of.
         text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
@@ -211,25 +232,29 @@ def _is_wanted(resource: Resource, words: Sequence[str]) -> bool:
 
 
 def _check(args: Namespace) -> None:
-    """Refuse what would be ignored, and a number of rows that is none."""
+    """Refuse what would be ignored, and a number of rows that is none; and an extra that is missing."""
     if args.keep is not None and args.past is None:
         msg = "--keep would be ignored: it is for --past"
         raise ValueError(msg)
     if args.past is not None:
         _past_days(args.past, FIVE_MINUTES_KEPT.value)
-        for name in ("cost", "all", "fail_on"):
-            if getattr(args, name):
-                msg = f"--{name.replace('_', '-')} would be ignored: --past is of the last days"
-                raise ValueError(msg)
+    for option, (names, why) in IGNORED.items():
+        ignored = [name for name in names if getattr(args, name)]
+        if getattr(args, option) and ignored:
+            shown = "WHICH" if ignored[0] == "wanted" else f"--{ignored[0].replace('_', '-')}"
+            msg = f"{shown} would be ignored: {why}"
+            raise ValueError(msg)
     if args.limit is not None and args.limit < 1:
         msg = f"limit is {args.limit}, allowed is a whole number from 1"
         raise ValueError(msg)
-    if args.cost:
-        for name in ("wanted", "all", "limit", "fail_on"):
-            if getattr(args, name):
-                shown = "WHICH" if name == "wanted" else f"--{name.replace('_', '-')}"
-                msg = f"{shown} would be ignored: --cost is of all resources, by type"
-                raise ValueError(msg)
+    if args.openmetrics:
+        try:
+            import prometheus_client  # noqa: F401, PLC0415 - an extra, missed before AWS is asked
+        except ModuleNotFoundError as error:
+            msg = (
+                f"{error.name} is not installed, --openmetrics needs: {installing('aws,exporter')}"
+            )
+            raise ValueError(msg) from None
 
 
 def _failing(text: str | None) -> frozenset[str]:
@@ -266,6 +291,30 @@ def _look(
         # For the cost a glance at each is enough.
         demand_horizon_s=0.0 if args.cost else math.inf,
     )
+
+
+def _openmetrics(
+    entries: Sequence[Assessed],
+    looks: "Sequence[UnitSnapshot]",
+    silent: Mapping[str, str],
+    regions: Regions,
+    now: float,
+) -> str:
+    """The page of metrics; ``silent`` is why by region, where nothing was answered."""
+    from burstwatch.fleet.page import scan_page  # noqa: PLC0415 - an extra
+    from burstwatch.fleet.poller import UnitReading  # noqa: PLC0415
+
+    account = regions.home.unit().account
+    readings = [
+        UnitReading(unit=snapshot.unit, snapshot=snapshot, polled_at=now) for snapshot in looks
+    ]
+    readings += [
+        UnitReading(unit=Unit(account=account, region=region), error=error, polled_at=now)
+        for region, error in silent.items()
+    ]
+    units = {str(snapshot.unit): snapshot.unit for snapshot in looks}
+    shown = frozenset((units[resource.unit], resource.id) for resource, _ in entries)
+    return scan_page(readings, shown=shown, now=now)
 
 
 def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:

@@ -1,0 +1,186 @@
+"""Serve the burst credits of an account, or of many, to Prometheus. It only reads."""
+
+import logging
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from burstwatch import installing
+from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, chosen_regions
+from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
+from burstwatch.cli.main import Terminal
+from burstwatch.cli.values import plain, seconds
+from burstwatch.config import SETTINGS
+from burstwatch.kinds import find_kinds
+
+if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
+    from burstwatch.aws.client.session import Clients
+    from burstwatch.aws.sweep.units import UnitSpec
+    from burstwatch.fleet.poller import Poller
+    from burstwatch.fleet.serving import ServeOptions
+
+GROUP = "look"
+EXIT_CODES = "Exit codes: 0 told to stop, 2 wrong input or configuration."
+DEFAULT_ADDRESS = "127.0.0.1:10048"
+#: A resource has about thirteen series.
+DEFAULT_RESOURCES, MOST_RESOURCES = 20_000, 200_000
+MOST_TAGS = 20
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Units, the address to serve on, and the settings to judge with."""
+    add_regions_arguments(parser)
+    parser.add_argument(
+        "--units",
+        type=Path,
+        metavar="FILE",
+        help="a YAML or JSON list of accounts and regions: entries with account, region, role_arn and external_id",
+    )
+    parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
+    parser.add_argument(
+        "--every",
+        type=seconds,
+        metavar="SECONDS",
+        help="how often to poll, in seconds (default 60); resources far from danger are asked for less often",
+    )
+    parser.add_argument(
+        "--tags",
+        metavar="TAG,...",
+        default="",
+        help="tags of the resources that become labels of burstwatch_resource_info",
+    )
+    parser.add_argument(
+        "--max-resources",
+        type=plain,
+        metavar="COUNT",
+        default=float(DEFAULT_RESOURCES),
+        help=f"most resources with series of their own, about thirteen each (default {DEFAULT_RESOURCES}); of more, those in the most danger",
+    )
+    parser.add_argument(
+        "--web.listen-address",
+        dest="address",
+        metavar="HOST:PORT",
+        default=DEFAULT_ADDRESS,
+        help=f"the address to serve on, default {DEFAULT_ADDRESS}; without a host it serves on every address",
+    )
+    parser.add_argument(
+        "--web.config.file",
+        dest="web_config",
+        type=Path,
+        metavar="FILE",
+        help="TLS and passwords, in the format of Prometheus' exporter toolkit",
+    )
+    add_deployed_settings_arguments(parser)
+
+
+def run(args: Namespace, terminal: Terminal) -> int:
+    """Serve until told to stop."""
+    try:
+        from burstwatch.fleet.serving import serve_fleet  # noqa: PLC0415 - an extra
+        from burstwatch.web.server import stop_on_signals  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        msg = f"{error.name} is not installed, this command needs: {installing('aws,exporter')}"
+        raise ValueError(msg) from None
+    fleet, options = make_fleet(args, terminal)
+    logging.basicConfig(
+        level=logging.INFO, stream=terminal.stderr, format="%(levelname)s %(message)s"
+    )
+    logging.getLogger("botocore").setLevel(logging.WARNING)
+    stop = Event()
+    stop_on_signals(stop)
+    serve_fleet(fleet, options, clock=terminal.clock, stop=stop)
+    return 0
+
+
+def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptions]":
+    """The fleet of the command line, and how it is served.
+
+    Raises:
+        ValueError: for an argument, setting or file that is not as allowed.
+        AwsError: without credentials, or if the regions cannot be listed.
+    """
+    from burstwatch.aws.sweep.units import Connections  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.fleet.poller import Poller  # noqa: PLC0415
+    from burstwatch.fleet.serving import ServeOptions  # noqa: PLC0415
+    from burstwatch.fleet.units_file import read_units  # noqa: PLC0415
+    from burstwatch.web.address import parse_address  # noqa: PLC0415
+
+    check_kinds(args.kind or None)
+    _check_period(args.every)
+    tags = _tags(args.tags)
+    if not 1 <= args.max_resources <= MOST_RESOURCES:
+        msg = f"max-resources is {args.max_resources:g}, allowed is 1 to {MOST_RESOURCES}"
+        raise ValueError(msg)
+    if args.units is not None and args.all_regions:
+        msg = "--units names the regions, and --all-regions is given"
+        raise ValueError(msg)
+    address = parse_address("web.listen-address", args.address)
+    specs = [] if args.units is None else read_units(args.units)
+    regions = chosen_regions(args, terminal.env)
+    config = config_of(args, terminal.env, lambda: regions.home)
+    if args.every is not None:
+        config = replace(config, sweep_period_s=args.every)
+    fleet = Poller(
+        specs or _own_units(regions),
+        Connections(home=regions.home, connect=_connector(regions)),
+        [*find_kinds(args.kind or config.kinds).values()],
+        config,
+        clock=terminal.clock,
+    )
+    return fleet, ServeOptions(
+        address=address,
+        web_config_file=args.web_config,
+        tags=tags,
+        most_resources=int(args.max_resources),
+        every_s=config.sweep_period_s,
+    )
+
+
+def _own_units(regions: Regions) -> "list[UnitSpec]":
+    from burstwatch.aws.sweep.units import UnitSpec  # noqa: PLC0415
+
+    return [UnitSpec(region=name) for name in regions.names]
+
+
+def _connector(
+    regions: Regions,
+) -> "Callable[[Clients, UnitSpec, str], tuple[Clients, float]]":
+    from burstwatch.aws.sweep.units import connect  # noqa: PLC0415
+
+    def connect_as_told(
+        home: "Clients", spec: "UnitSpec", deployment: str
+    ) -> "tuple[Clients, float]":
+        if spec.role_arn or spec.region in {"", home.region}:
+            return connect(home, spec, deployment)
+        return regions.clients(spec.region), inf  # with the profile of the command line
+
+    return connect_as_told
+
+
+def _check_period(every_s: float | None) -> None:
+    """Refuse a period of the polls that the setting does not allow, on which the margin depends."""
+    period = next(setting for setting in SETTINGS if setting.name == "sweep_period_s")
+    if every_s is not None and not period.low <= every_s <= period.high:
+        msg = f"every is {every_s:g}, allowed are {period.low:g} to {period.high:g} seconds"
+        raise ValueError(msg)
+
+
+def _tags(text: str) -> list[str]:
+    """The names of tags with commas between. Raises ValueError where two make the same label."""
+    from burstwatch.fleet.metrics import label_of_tag  # noqa: PLC0415
+
+    tags = [tag.strip() for tag in text.split(",") if tag.strip()]
+    if len(tags) > MOST_TAGS:
+        msg = f"tags names {len(tags)} tags, allowed are {MOST_TAGS}"
+        raise ValueError(msg)
+    owners: dict[str, str] = {}
+    for tag in tags:
+        owner = owners.setdefault(label_of_tag(tag), tag)
+        if owner is not tag:
+            msg = f"tags has {owner!r} and {tag!r}, which both become the label {label_of_tag(tag)}"
+            raise ValueError(msg)
+    return tags

@@ -1,0 +1,120 @@
+"""Answers for `burstwatch serve`: the metrics, whether it is ready, and a page for people."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+
+from prometheus_client import CollectorRegistry
+
+import burstwatch
+from burstwatch.charts import document
+from burstwatch.fleet.poller import UnitReading
+from burstwatch.formatting import number, printable, span
+from burstwatch.polling.ranking import Assessed, urgency
+from burstwatch.web.exposition import encode
+
+#: Rows of the table of resources; the metrics have all.
+MOST_ROWS = 50
+LINKS = '<p><a href="/metrics">metrics</a> · <a href="/-/healthy">healthy</a> · <a href="/-/ready">ready</a></p>'
+RESOURCE_HEADINGS = ("runs out in", "worst case", "verdict", "resource", "where", "why")
+UNIT_HEADINGS = ("account and region", "answered", "resources", "metrics requested", "problem")
+
+
+class FleetSite:
+    """The content of the endpoint."""
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        readings: Callable[[], Sequence[UnitReading]],
+        *,
+        clock: Callable[[], float],
+    ) -> None:
+        """``clock`` gives unix seconds."""
+        self._registry, self._readings, self._clock = registry, readings, clock
+
+    def scrape(self, accept: str, /) -> tuple[str, bytes]:
+        """The content type and the metrics, in the format that is accepted."""
+        return encode(self._registry, accept)
+
+    def is_ready(self) -> bool:
+        """True once every unit was polled, and one of them has answered."""
+        readings = self._readings()
+        are_polled = all(reading.polled_at is not None for reading in readings)
+        return are_polled and any(reading.snapshot is not None for reading in readings)
+
+    def landing(self) -> str:
+        """The page for people, as HTML: the resources in the most danger, and each account and region."""
+        readings, now = self._readings(), self._clock()
+        body = "".join(
+            (
+                f"<p>{escape(_summary(readings))}</p>",
+                _resources(readings, now),
+                "<h2>Accounts and regions</h2>",
+                _table(UNIT_HEADINGS, [_unit_row(reading, now) for reading in readings]),
+                LINKS,
+                f"<p>burstwatch {burstwatch.__version__}</p>",
+            )
+        )
+        return document("Burst credits of this fleet", body)
+
+
+def _summary(readings: Sequence[UnitReading]) -> str:
+    counts: dict[str, int] = {}
+    for reading in readings:
+        for _, assessment in _assessed(reading).values():
+            counts[assessment.verdict] = counts.get(assessment.verdict, 0) + 1
+    said = ", ".join(
+        f"{number(count)} {verdict.replace('_', ' ')}" for verdict, count in sorted(counts.items())
+    )
+    without = sum(bool(reading.error) for reading in readings)
+    failed = f"; {without} did not answer" if without else ""
+    return f"{number(sum(counts.values()))} resources ({said or 'none'}) in {len(readings)} accounts and regions{failed}"
+
+
+def _resources(readings: Sequence[UnitReading], now: float) -> str:
+    """The table of the resources in the most danger."""
+    everything = [(entry, reading) for reading in readings for entry in _assessed(reading).values()]
+    everything.sort(key=lambda pair: urgency(pair[0]))
+    rows = []
+    for (resource, assessment), reading in everything[:MOST_ROWS]:
+        projection = assessment.projection
+        name = printable(resource.name)
+        rows.append(
+            (
+                span(projection.left_s(projection.time_to_empty_s, now)),
+                span(projection.left_s(projection.worst_s, now)),
+                assessment.verdict.replace("_", " "),
+                f"{name} ({resource.id})" if name else resource.id,
+                str(reading.unit),
+                assessment.reason,
+            )
+        )
+    hidden = len(everything) - len(rows)
+    more = f"<p>and {number(hidden)} more, in less danger</p>" if hidden > 0 else ""
+    return _table(RESOURCE_HEADINGS, rows) + more
+
+
+def _unit_row(reading: UnitReading, now: float) -> tuple[str, ...]:
+    snapshot, problems = reading.snapshot, reading.problems
+    answered = "not yet" if snapshot is None else f"{span(now - snapshot.at)} ago"
+    error = "" if not problems else f"{problems[0].part}: {problems[0].error}"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return (
+        str(reading.unit),
+        answered,
+        number(len(_assessed(reading))),
+        number(reading.spent.metrics),
+        error + more,
+    )
+
+
+def _assessed(reading: UnitReading) -> Mapping[str, Assessed]:
+    return {} if reading.snapshot is None else reading.snapshot.assessments
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

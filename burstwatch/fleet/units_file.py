@@ -1,0 +1,58 @@
+"""Reads the file that names the accounts and regions of a fleet."""
+
+from pathlib import Path
+
+from burstwatch.aws.sweep.units import ALLOWED, UnitSpec, parse_unit
+from burstwatch.files import read_yaml
+
+FIELDS = tuple(name for name in ALLOWED if name != "shard")
+
+
+def read_units(path: Path) -> list[UnitSpec]:
+    """The units of a YAML or JSON file: a list of entries with account, region, role_arn and external_id.
+
+    An entry without role_arn is reached with the program's own credentials.
+
+    Raises:
+        ValueError: naming the file and every entry that is not as allowed, or there twice.
+    """
+    content = read_yaml(path)
+    if not isinstance(content, list) or not content:
+        msg = f"{path}: allowed is a list of entries with {', '.join(FIELDS)}, got {_kind_of(content)}"
+        raise ValueError(msg)
+    problems: list[str] = []
+    numbers: dict[tuple[str, str], int] = {}
+    specs = []
+    for number, entry in enumerate(content, start=1):
+        try:
+            spec = _unit_of(entry)
+        except ValueError as error:
+            problems.append(f"entry {number}: {error}")
+            continue
+        place = (spec.account, spec.region)
+        if place in numbers:
+            problems.append(f"entry {number} is the account and region of entry {numbers[place]}")
+        numbers.setdefault(place, number)
+        specs.append(spec)
+    if problems:
+        msg = f"{path}: {'; '.join(problems)}"
+        raise ValueError(msg)
+    return specs
+
+
+def _unit_of(entry: object) -> UnitSpec:
+    """The unit of one entry. Raises ValueError for one that is not as allowed."""
+    if isinstance(entry, dict) and "shard" in entry:
+        msg = f"shard is unknown, allowed are {', '.join(FIELDS)}"
+        raise ValueError(msg)
+    if isinstance(entry, dict) and isinstance(entry.get("account"), int):
+        # YAML takes twelve digits for a number, and an octal one where they begin with 0.
+        msg = f"account is the number {entry['account']}, allowed is text: put it in quotes"
+        raise ValueError(msg)  # noqa: TRY004 - a wrong file, as all that follows
+    return parse_unit({"unit": entry})
+
+
+def _kind_of(content: object) -> str:
+    if not content:
+        return "nothing"
+    return "a table of keys" if isinstance(content, dict) else "something else"

@@ -1,0 +1,258 @@
+"""*Fleet (Prometheus)*: the fleet as `burstwatch serve` sees it, for a shop that has no Lambda of ours."""
+
+from grafana_foundation_sdk.models import dashboard as dm
+
+from burstwatch.fleet import metrics as m
+from monitoring.dashboards.parts import (
+    BALANCE,
+    BLUE,
+    CALM,
+    DOUBLING_HEIGHT,
+    FLEET_PROMETHEUS,
+    GREEN,
+    ID_WIDTH,
+    LEAST_MINUTES,
+    MINUTE_S,
+    MINUTES_LEFT,
+    MOST_MINUTES,
+    NOBODY_LOOKS,
+    NONE_IS_BEST,
+    NONE_IS_WELL,
+    ORANGE,
+    PLAIN,
+    PURPLE,
+    RED,
+    SOME_IS_WELL,
+    TIME_LEFT,
+    Nothing,
+    Panel,
+    SeriesStyle,
+    board,
+    data_source,
+    graph,
+    number,
+)
+from monitoring.dashboards.prometheus import (
+    KIND,
+    compared,
+    now,
+    one,
+    rate,
+    series,
+    values_of,
+)
+
+UNITS = 'job=~"$job",account_id=~"$account_id",region=~"$region"'
+RESOURCES = f'{UNITS},kind=~"$kind"'
+IDENTITY = "account_id, region, kind, resource_id, name"
+NAMED = "{{name}} {{resource_id}}"
+UNIT = "{{account_id}} {{region}}"
+MONTH_S = 30 * 86_400
+WORST = 10
+#: A column with a time or a share, in pixels.
+VALUE_WIDTH = 110
+
+#: The alerts of the fleet, while they fire.
+ANNOTATIONS = (
+    {
+        "name": "Alerts",
+        "datasource": {"type": KIND, "uid": "${datasource}"},
+        "enable": True,
+        "iconColor": RED,
+        "expr": 'ALERTS{alertname=~"Burstwatch.*",alertstate="firing",account_id=~"$account_id",region=~"$region"}',
+        "step": "60s",
+        "titleFormat": "{{alertname}}",
+        "textFormat": NAMED,
+    },
+)
+
+
+def build() -> dm.Dashboard:
+    """The dashboard."""
+    return board(
+        FLEET_PROMETHEUS,
+        "burstwatch / Fleet (Prometheus)",
+        "Which resources run out of burst credits, how long is left, and whether the monitor can be believed.",
+        variables=[
+            data_source(KIND),
+            values_of("job", "Job", "The scrape job of `burstwatch serve`.", metric=m.BUILD_INFO.printed),
+            values_of(
+                "account_id", "Account", "The accounts to show.",
+                metric=m.UNIT_UP.printed, matching='job=~"$job"', several=True,
+            ),
+            values_of(
+                "region", "Region", "The regions to show.",
+                metric=m.UNIT_UP.printed, matching='job=~"$job",account_id=~"$account_id"', several=True,
+            ),
+            values_of(
+                "kind", "Kind", "The kinds of credits to show.",
+                metric=m.VERDICT.printed, matching=UNITS, several=True,
+            ),
+        ],
+        rows=[
+            ("Now", _now()),
+            ("Worst first", _worst()),
+            ("History", _history()),
+            ("Can the monitor be believed?", _monitor()),
+        ],
+    )  # fmt: skip
+
+
+def _now() -> list[Panel]:
+    likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
+    return [
+        number(
+            "Exhausted now", "Resources without credits, held to their baseline.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
+            targets=[now("exhausted", _counted("exhausted"), "resources")],
+        ),
+        number(
+            "Critical", "Resources that somebody is paged for: they run out before the lead is over.",
+            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
+            targets=[now("critical", _counted("critical"), "resources")],
+        ),
+        number(
+            "Warnings", "Resources that may run out within twice that time. They wake nobody.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST, none=NOBODY_LOOKS,
+            targets=[now("warning", _counted("warning"), "resources")],
+        ),
+        number(
+            "Least time left", "For the resource that is likely to run out first.",
+            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none is draining", color=CALM),
+            targets=[now("left", f"min({likely} < Inf)", "time left")],
+        ),
+        number(
+            "Not judged", "Resources that are unknown: no data, a refused call, or a change that has no datapoint yet.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST, none=NOBODY_LOOKS,
+            targets=[now("unknown", _counted("unknown"), "resources")],
+        ),
+        number(
+            "Accounts and regions", "Those that answered at the last poll. What does not answer is not watched.",
+            kind=KIND, unit="short", steps=SOME_IS_WELL, none=Nothing(text="not scraped", color=RED),
+            targets=[now("up", f"sum({one(m.UNIT_UP, of=UNITS)})", "units")],
+        ),
+    ]  # fmt: skip
+
+
+def _worst() -> list[Panel]:
+    def least(bound: str) -> str:
+        return f"min by ({IDENTITY}) ({one(m.TIME_LEFT, of=RESOURCES, bound=bound)})"
+
+    balance = f"min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')})"
+    return [
+        compared(
+            "Resources by time left",
+            "The likely time left at the present demand, the shortest at full burst, and the balance, smallest first.",
+            labels={
+                "account_id": ("account", SeriesStyle()),
+                "region": ("region", SeriesStyle()),
+                "name": ("name", SeriesStyle(wrapped=True)),
+                "resource_id": ("resource", SeriesStyle(width=ID_WIDTH)),
+                "kind": ("kind", SeriesStyle()),
+            },
+            columns={
+                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit="s", steps=TIME_LEFT, width=VALUE_WIDTH)),
+                "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit="s", width=VALUE_WIDTH)),
+                "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", steps=BALANCE, width=VALUE_WIDTH)),
+            },
+            sort="time left", steps=PLAIN, width=24, height=12,
+        ),
+        compared(
+            "Why a resource is unknown",
+            "Each resource that cannot be judged or is not watched, with the reason.",
+            labels={
+                "account_id": ("account", SeriesStyle()),
+                "region": ("region", SeriesStyle()),
+                "name": ("name", SeriesStyle(wrapped=True)),
+                "resource_id": ("resource", SeriesStyle(width=ID_WIDTH)),
+                "reason": ("reason", SeriesStyle(wrapped=True)),
+            },
+            columns={
+                "of the kind": (
+                    f"count by (account_id, region, name, resource_id, reason) ({one(m.UNKNOWN, of=RESOURCES)})",
+                    SeriesStyle(width=VALUE_WIDTH),
+                )
+            },
+            sort="reason", steps=PLAIN, width=24, height=8,
+        ),
+    ]  # fmt: skip
+
+
+def _history() -> list[Panel]:
+    likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
+    worst_ten = f"bottomk({WORST}, min by ({IDENTITY}) ({likely}) < Inf)"
+    demand = one(m.DEMAND, of=RESOURCES)
+    return [
+        graph(
+            "Time left of the ten worst",
+            "Likely time to exhaustion of those that drain. Each step of the axis is twice the one before.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            height=DOUBLING_HEIGHT, none="none is draining",
+            targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
+        ),
+        graph(
+            "Resources in danger", "How many are in which state. Warnings wake nobody; critical and exhausted page.",
+            kind=KIND, unit="short", stacked=True, height=DOUBLING_HEIGHT,
+            targets=[series(verdict, _counted(verdict), verdict) for verdict in ("exhausted", "critical", "warning")],
+            looks={"exhausted": SeriesStyle(color=PURPLE), "critical": SeriesStyle(color=RED), "warning": SeriesStyle(color=ORANGE)},
+        ),
+        graph(
+            "Lowest balances", "The likely balance of the ten lowest, as a share of the bucket.",
+            kind=KIND, unit="percentunit", shades=True, most=1.0,
+            targets=[series("lowest", f"bottomk({WORST}, min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')}))", NAMED)],
+        ),
+        graph(
+            "Demand over the baseline", "Credits spent a second for each that comes in, of the ten highest. Over 1 a bucket drains.",
+            kind=KIND, unit="short", shades=True, steps=((None, GREEN), (1.0, ORANGE)),
+            targets=[series("demand", f"topk({WORST}, max by ({IDENTITY}) ({demand} / {one(m.REFILL, of=RESOURCES)}))", NAMED)],
+        ),
+    ]  # fmt: skip
+
+
+def _monitor() -> list[Panel]:
+    by_unit = "account_id, region"
+    return [
+        graph(
+            "Coverage", "How many resources are seen, and how many of them cannot be judged now.",
+            kind=KIND, unit="short", width=8,
+            targets=[
+                series("seen", f"sum({one(m.UNIT_RESOURCES, of=RESOURCES)})", "seen"),
+                series("unknown", _counted("unknown"), "unknown"),
+            ],
+            looks={"seen": SeriesStyle(color=BLUE), "unknown": SeriesStyle(color=RED)},
+        ),
+        graph(
+            "Since the last answer", "Of each account and region. After five periods its resources are unknown.",
+            kind=KIND, unit="s", width=8,
+            targets=[series("age", f"time() - max by ({by_unit}) ({one(m.UNIT_POLLED_AT, of=UNITS)})", UNIT)],
+        ),
+        graph(
+            "Problems", "Parts of polls that failed, and calls that AWS throttled in a minute. The log names them.",
+            kind=KIND, unit="short", width=8, soft_most=1,
+            targets=[
+                series("problems", f"sum by ({by_unit}) ({one(m.UNIT_PROBLEMS, of=UNITS)}) > 0", f"{UNIT} problems"),
+                series("throttled", f"60 * sum by ({by_unit}) ({rate(m.THROTTLED, of=UNITS)}) > 0", f"{UNIT} throttled"),
+            ],
+        ),
+        graph(
+            "Metrics asked for", "By GetMetricData, which AWS bills by the metric: so many an hour.",
+            kind=KIND, unit="short", width=8,
+            targets=[series("requested", f"3600 * sum by ({by_unit}) ({rate(m.REQUESTED, of=UNITS)})", UNIT)],
+        ),
+        number(
+            "What asking costs a month", "At the mean of the range shown, and at the list price. Nothing else of `burstwatch serve` is billed by AWS.",
+            kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, decimals=2,
+            calculation="mean", targets=[series("cost", f"{MONTH_S} * sum({rate(m.REQUESTED_USD, of=UNITS)})", "USD a month")],
+        ),
+        number(
+            "Not watched", "Resources whose credits AWS does not publish, or whose limits it does not state: no alert covers them.",
+            kind=KIND, unit="short", steps=NONE_IS_BEST, width=8, height=8,
+            targets=[now("not_watched", _counted("not_watched"), "resources")],
+        ),
+    ]  # fmt: skip
+
+
+def _counted(verdict: str) -> str:
+    """The number of resources with a verdict; 0 where resources are seen and none has it."""
+    seen = f"sum({one(m.UNIT_RESOURCES, of=RESOURCES)})"
+    return f"sum({one(m.UNIT_RESOURCES, of=RESOURCES, verdict=verdict)}) or 0 * {seen}"

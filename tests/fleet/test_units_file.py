@@ -1,0 +1,67 @@
+"""The file of accounts and regions: what it takes, and how it refuses the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from burstwatch.aws.sweep.units import UnitSpec
+from burstwatch.fleet.units_file import read_units
+
+ROLE = "arn:aws:iam::222222222222:role/burstwatch-member"
+
+
+def units_of(folder: Path, text: str) -> list[UnitSpec]:
+    path = folder / "units.yml"
+    path.write_text(text)
+    return read_units(path)
+
+
+def test_yaml_and_json_give_the_same_units(tmp_path: Path) -> None:
+    yaml = (
+        "- region: eu-west-1\n"
+        f"- {{account: '222222222222', region: us-east-1, role_arn: '{ROLE}', external_id: watch-me}}\n"
+    )
+    json = (
+        '[{"region": "eu-west-1"}, {"account": "222222222222", "region": "us-east-1",'
+        f' "role_arn": "{ROLE}", "external_id": "watch-me"}}]'
+    )
+    expected = [
+        UnitSpec(region="eu-west-1"),
+        UnitSpec(account="222222222222", region="us-east-1", role_arn=ROLE, external_id="watch-me"),
+    ]
+    assert units_of(tmp_path, yaml) == units_of(tmp_path, json) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "got nothing"),
+        ("[]", "got nothing"),
+        ("units: []", "got a table of keys"),
+        ("- eu-west-1", "entry 1: unit is 'eu-west-1', allowed is an object with account"),
+        ("- region: mars", "entry 1: unit.region is 'mars', allowed is a region such as eu-west-1"),
+        ("- regoin: eu-west-1", "entry 1: unit.regoin is unknown, allowed are account, region"),
+        (
+            "- {account: 222222222222, region: eu-west-1}",
+            "entry 1: account is the number 222222222222, allowed is text: put it in quotes",
+        ),
+        (f"- {{role_arn: '{ROLE}'}}", "entry 1: unit.role_arn is given without unit.account"),
+        ("- {region: eu-west-1, shard: 1/2}", "entry 1: shard is unknown, allowed are account"),
+        (
+            "- region: eu-west-1\n- region: us-east-1\n- region: eu-west-1",
+            "entry 3 is the account and region of entry 1",
+        ),
+        ("- region: eu-west-1\n  region: us-east-1", "the key 'region' is there twice"),
+    ],
+)
+def test_what_is_not_as_allowed_is_named(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ValueError, match="units") as error:
+        units_of(tmp_path, text)
+    assert words in str(error.value)
+
+
+def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="units") as error:
+        units_of(tmp_path, "- region: mars\n- region: eu-west-1\n- account: '12'\n")
+    assert "entry 1" in str(error.value)
+    assert "entry 3" in str(error.value)
