@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 import time
+from pathlib import Path
 
 from tests.fake.aws import FakeAws
 from tests.fake.herd import Herd
@@ -23,10 +24,12 @@ def main() -> None:
     parser.add_argument("--mixed", type=int, default=0, help="other things with credits")
     parser.add_argument("--quotas", action="store_true", help="refuse what comes too fast")
     parser.add_argument("--others", type=float, default=0.0, help="their share of EC2's quota")
+    parser.add_argument("--clock", type=Path, help="a file with the time, in place of the machine's")
     args = parser.parse_args()
-    aws = FakeAws(clock=time.time, keeps_calls=False)
+    clock = time.time if args.clock is None else lambda: float(args.clock.read_text())
+    aws = FakeAws(clock=clock, keeps_calls=False)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
-    aws.add_herd(Herd(count=args.volumes, ends_s=time.time()))
+    aws.add_herd(Herd(count=args.volumes, ends_s=clock()))
     aws.add_mixed(Mixed(args.mixed))
     if args.quotas:
         aws.quotas = Quotas(time.time, others=args.others)
