@@ -55,6 +55,7 @@ fix: setup ## format, and fix what can be fixed
 gen: setup ## write the generated files anew: catalog, dashboards, cases of the rules, example, requirements, README, golden messages
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
 	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
+	@$(BIN)/burstwatch catalog --member-stack-set > cdk/member-stack-set.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
@@ -80,7 +81,7 @@ test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promi
 	@npm run --silent test
 	@PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out
 	@# W3005: CDK's own dependency of a custom resource's function on its role
-	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json
+	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json cdk/member-stack-set.json
 
 .PHONY: test-wheel
 test-wheel: setup ## the built wheel, without extras, in an environment of its own

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from burstwatch.aws.client import pace
 from burstwatch.aws.client.session import Clients
-from burstwatch.aws.sweep.units import Connections, UnitSpec, connect
+from burstwatch.aws.watched.units import Connections, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller

@@ -15,9 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -29,7 +26,7 @@ SIZES = (1_000, 10_000)
 DAY_MINUTES = 1_440
 #: Seconds between two rounds of the peers in a day, and while they are measured.
 ROUND_S, MEASURED_ROUND_S = 300, 20
-ROUNDS = 4
+ROUNDS, SCRAPES = 4, 10
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -63,7 +60,8 @@ def day_of_serve(volumes: int, *, minutes: int = DAY_MINUTES) -> dict[str, Any]:
         clock.write_text(f"{time.time() // 60 * 60:.0f}")
         with fake(volumes, clock=clock) as (url, ended):
             command = [sys.executable, "-m", "benchmarks.one_day", str(clock), str(minutes)]
-            child = subprocess.Popen(command, env=environment(url), stdout=subprocess.PIPE, cwd=ROOT)  # noqa: S603 - our own
+            env = environment(url)
+            child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, cwd=ROOT)  # noqa: S603 - our own
             if child.stdout is None:
                 raise TypeError(child)
             told = json.loads(child.stdout.read())
@@ -87,9 +85,7 @@ def day_of_peer(program: Program, volumes: int) -> dict[str, Any]:
     """Measure some rounds of a program that asks again and again, and count those of a day."""
     with fake(volumes) as (url, ended):
         log = (CACHE / f"{program.name}.log").open("w")
-        command = [
-            str(MEASURED_ROUND_S) if word == "86400" else word for word in program.command
-        ]
+        command = [str(MEASURED_ROUND_S) if word == "86400" else word for word in program.command]
         child = subprocess.Popen(command, env=environment(url), stdout=log, stderr=log, cwd=ROOT)  # noqa: S603 - our own list
         try:
             page = _page(program, child)
@@ -132,6 +128,16 @@ def _page(program: Program, child: "subprocess.Popen[bytes]") -> str:
         time.sleep(0.2)
     msg = f"{program.name} did not finish, see {CACHE / program.name}.log"
     raise RuntimeError(msg)
+
+
+def _of_scrape(program: Program, child: "subprocess.Popen[bytes]") -> float:
+    """CPU time of one scrape of a page that is there already, in seconds. One that asks AWS at each scrape has none."""
+    if program.name == "cloudwatch_exporter":
+        return 0.0
+    before_s = _cpu_s(child.pid)
+    for _ in range(SCRAPES):
+        _page(program, child)
+    return (_cpu_s(child.pid) - before_s) / SCRAPES
 
 
 def _cpu_s(pid: int) -> float:

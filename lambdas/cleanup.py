@@ -12,7 +12,7 @@ import json
 import os
 import time
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,10 +21,21 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from burstwatch.aws.alarms.api import delete_alarms, read_alarms
 from burstwatch.aws.alarms.publish import DATA_PER_CALL
-from burstwatch.aws.client.names import HEARTBEAT_METRIC, NAMESPACE, alarm_prefixes, part_dimensions
+from burstwatch.aws.client.names import (
+    FOUND,
+    FOUND_HEARTBEAT_METRIC,
+    FOUND_METRIC,
+    HEARTBEAT_METRIC,
+    NAMESPACE,
+    alarm_prefixes,
+    deployment_dimensions,
+    part_dimensions,
+)
 from burstwatch.aws.client.session import Clients
 from burstwatch.config import config_from_env
 
+#: The alarm on the heartbeats of all units that are found looks at so many times as many periods.
+FOUND_WINDOWS = 2
 logger = Logger(service="burstwatch-cleanup")
 
 
@@ -56,22 +67,30 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
 
 def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) -> None:
     """Publish the heartbeat of these units for the periods that the alarm on it looks at."""
-    data = [
-        {
-            "MetricName": HEARTBEAT_METRIC,
-            "Dimensions": part_dimensions(deployment, unit),
-            "Timestamp": datetime.fromtimestamp(time.time() - back * period_s, tz=UTC),
-            "Value": 1.0,
-        }
-        for unit in sorted(units)
-        for back in range(periods)
-    ]
+    now = time.time()
+    data = []
+    for unit in sorted(units):
+        count = FOUND_WINDOWS * periods if unit == FOUND else periods
+        times = [datetime.fromtimestamp(now - back * period_s, tz=UTC) for back in range(count)]
+        for heartbeat in _heartbeats(deployment, unit):
+            data += [{**heartbeat, "Timestamp": at} for at in times]
     cloudwatch = Clients(os.environ["AWS_REGION"])("cloudwatch")
     for start in range(0, len(data), DATA_PER_CALL):
         cloudwatch.put_metric_data(
             Namespace=NAMESPACE, MetricData=data[start : start + DATA_PER_CALL]
         )
     logger.info("begun", units=sorted(units))
+
+
+def _heartbeats(deployment: str, unit: str) -> Iterator[dict[str, Any]]:
+    """The first datapoint of each metric about a unit, without its time. Of what is found there is none yet."""
+    if unit == FOUND:
+        dimensions = deployment_dimensions(deployment)
+        for metric in (FOUND_METRIC, FOUND_HEARTBEAT_METRIC):
+            yield {"MetricName": metric, "Dimensions": dimensions, "Value": 0.0}
+    else:
+        dimensions = part_dimensions(deployment, unit)
+        yield {"MetricName": HEARTBEAT_METRIC, "Dimensions": dimensions, "Value": 1.0}
 
 
 def delete_all(deployment: str) -> list[Any]:

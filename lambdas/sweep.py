@@ -23,7 +23,8 @@ from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from burstwatch.aws.sweep.sweep import PUBLISH_S
-from burstwatch.aws.sweep.units import KNOWN_PER_MIB, Units, UnitSpec, connect, parse_unit
+from burstwatch.aws.sweep.units import KNOWN_PER_MIB, Units
+from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch.aws.sweep.units import Connections, UnitSpec, connect
+from burstwatch.aws.watched.units import Connections, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller

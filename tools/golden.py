@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from burstwatch.aws.drill.steps import take_step
 from burstwatch.aws.look.memory import Memory
-from burstwatch.aws.sweep.units import Connections, UnitSpec, connect
+from burstwatch.aws.watched.units import Connections, UnitSpec, connect
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller
 from burstwatch.kinds import find_kinds

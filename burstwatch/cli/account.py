@@ -1,6 +1,8 @@
 """Defines the arguments and makes the clients that the commands which talk to AWS have in common."""
 
+import math
 import re
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +14,17 @@ from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import DAY, HOUR, MINUTE
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.polling.bill import ONE_UNIT, Extent
 from burstwatch.shards import Unit
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
+    from burstwatch.aws.watched.units import UnitSpec
 
 
 #: Where the list of regions is asked for if no region is known.
 ANY_REGION = "us-east-1"
+DEFAULT_DEPLOYMENT = "burstwatch"
 
 
 def add_account_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +37,16 @@ def add_regions_arguments(parser: ArgumentParser) -> None:
     """``--all-regions``, beside those of the account."""
     add_account_arguments(parser)
     parser.add_argument("--all-regions", action="store_true", help="every enabled region")
+
+
+def add_units_arguments(parser: ArgumentParser) -> None:
+    """``--all-regions`` and ``--all-units``, beside those of the account."""
+    add_regions_arguments(parser)
+    parser.add_argument(
+        "--all-units",
+        action="store_true",
+        help="every account and region that a deployment watches (--deployment, default burstwatch), each by its role",
+    )
 
 
 def add_deployment_arguments(parser: ArgumentParser) -> None:
@@ -86,15 +101,26 @@ def make_clients(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Regions:
-    """The regions that a command looks at: their names, and their ``place`` for people."""
+    """The regions that a command looks at: their names, and their ``place`` for people.
+
+    With ``--all-units`` they are of several accounts, named in full, and ``specs`` says how each is reached. ``problems`` are the parts of
+    the list that could not be had.
+    """
 
     home: "Clients"
     names: Sequence[str]
     place: str
     make: Callable[[str], "Clients"]
+    problems: Sequence[str] = ()
+    extent: Extent = ONE_UNIT
+    specs: "Sequence[UnitSpec]" = ()
 
     def clients(self, name: str) -> "Clients":
-        """The clients of one of them."""
+        """The clients of one of them.
+
+        Raises:
+            AwsError: if it cannot be reached.
+        """
         return self.home if name == self.home.region else self.make(name)
 
 
@@ -105,6 +131,8 @@ def chosen_regions(args: Namespace, env: Mapping[str, str]) -> Regions:
         ValueError: if both ``--region`` and ``--all-regions`` are given, and as ``make_clients`` does.
         AwsError: without credentials, or if the regions cannot be listed.
     """
+    if getattr(args, "all_units", False):
+        return _watched_units(args, env)
     if args.all_regions and args.region is not None:
         msg = "--region is for one region, and --all-regions is given"
         raise ValueError(msg)
@@ -113,6 +141,54 @@ def chosen_regions(args: Namespace, env: Mapping[str, str]) -> Regions:
     names = _enabled_regions(home) if args.all_regions else [unit.region]
     place = f"{unit.account} in {len(names)} regions" if args.all_regions else where_of(unit)
     return Regions(home=home, names=names, place=place, make=partial(make_clients, args, env))
+
+
+def _watched_units(args: Namespace, env: Mapping[str, str]) -> Regions:
+    """Every account and region of a deployment, each reached as the deployment does."""
+    if args.all_regions:
+        msg = "--all-units has the regions of each account, and --all-regions is given"
+        raise ValueError(msg)
+    home = make_clients(args, env)
+    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415
+    from burstwatch.aws.watched.deployed import read_watched_units  # noqa: PLC0415
+    from burstwatch.aws.watched.units import Connections, UnitSpec, connect  # noqa: PLC0415
+
+    deployment = args.deployment or DEFAULT_DEPLOYMENT
+    now = time.time()
+    specs, problems = read_watched_units(home, deployment, args.stack, now=now)
+    unit = home.unit()
+    by_name = {
+        str(Unit(account=spec.account or unit.account, region=spec.region or unit.region)): spec
+        for spec in specs
+    }
+
+    def connect_as_told(
+        clients: "Clients", spec: UnitSpec, deployment: str
+    ) -> "tuple[Clients, float]":
+        if spec.role_arn or spec.region in {"", home.region}:
+            return connect(clients, spec, deployment)
+        return make_clients(
+            args, env, spec.region
+        ), math.inf  # with the profile of the command line
+
+    connections = Connections(home=home, connect=connect_as_told)
+
+    def make(name: str) -> "Clients":
+        return connections.reach(by_name[name], deployment, now)[0]
+
+    return Regions(
+        home=home,
+        names=list(by_name),
+        place=f"{len(by_name)} accounts and regions of {deployment}",
+        make=make,
+        problems=[f"{problem.part}: {problem.error}" for problem in problems],
+        specs=specs,
+        extent=Extent(
+            units=sum(not spec.is_found for spec in specs),
+            found_units=sum(spec.is_found for spec in specs),
+            functions=len(find_deployment(home, deployment, args.stack).functions),
+        ),
+    )
 
 
 def _enabled_regions(home: "Clients") -> list[str]:

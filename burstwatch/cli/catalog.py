@@ -5,19 +5,22 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from burstwatch.aws.client.names import HEARTBEATS_MISSED, STANDBY_METRICS
-from burstwatch.cli.policies import ALARM_READS, read_actions
+from burstwatch.aws.client.names import (
+    FOUND_HEARTBEAT_METRIC,
+    FOUND_METRIC,
+    HEARTBEATS_MISSED,
+    STANDBY_METRICS,
+)
+from burstwatch.cli.policies import ALARM_READS, MEMBER_ROLE, read_actions
 from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
-from burstwatch.ebs.watching_prices import PRICES
+from burstwatch.ebs.watching_prices import FREE, PRICES
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, deployment_lines
 from burstwatch.shards import COUNTS
 
 #: Services that the functions call besides those of the kinds' inventories.
-OWN_SERVICES = frozenset({"cloudwatch", "logs", "sns", "sts"})
-#: The name of the role in each member account.
-MEMBER_ROLE = "burstwatch-member"
+OWN_SERVICES = frozenset({"account", "cloudwatch", "logs", "organizations", "sns", "sqs", "sts"})
 
 
 def member_role() -> dict[str, Any]:
@@ -32,6 +35,54 @@ def member_role() -> dict[str, Any]:
     statement["Action"] = read_actions(find_kinds().values())
     template["Parameters"]["RoleName"]["Default"] = MEMBER_ROLE
     return template
+
+
+def member_stack_set() -> dict[str, Any]:
+    """The CloudFormation template of a StackSet that makes that role in each account of an organisation, new ones too."""
+    role = member_role()
+    parameters = role["Parameters"]
+    return {
+        "AWSTemplateFormatVersion": role["AWSTemplateFormatVersion"],
+        "Description": "burstwatch: makes the role that lets a monitoring account read, in each account of an organisation",
+        "Parameters": {
+            **parameters,
+            "OrganizationalUnitIds": {
+                "Type": "CommaDelimitedList",
+                "Description": "the organisational units whose accounts get the role, or the root (r-...) for all",
+            },
+        },
+        "Resources": {
+            "Members": {
+                "Type": "AWS::CloudFormation::StackSet",
+                "Properties": {
+                    "StackSetName": {"Ref": "RoleName"},
+                    "Description": role["Description"],
+                    "PermissionModel": "SERVICE_MANAGED",
+                    # An account that joins gets the role by itself, and one that leaves loses it.
+                    "AutoDeployment": {"Enabled": True, "RetainStacksOnAccountRemoval": False},
+                    "Capabilities": ["CAPABILITY_NAMED_IAM"],
+                    "OperationPreferences": {
+                        "FailureTolerancePercentage": 100,
+                        "MaxConcurrentPercentage": 100,
+                    },
+                    "Parameters": [
+                        {"ParameterKey": name, "ParameterValue": {"Ref": name}}
+                        for name in parameters
+                    ],
+                    "StackInstancesGroup": [
+                        {
+                            "DeploymentTargets": {
+                                "OrganizationalUnitIds": {"Ref": "OrganizationalUnitIds"}
+                            },
+                            # A role is global: one region is enough.
+                            "Regions": [{"Ref": "AWS::Region"}],
+                        }
+                    ],
+                    "TemplateBody": json.dumps(role, separators=(",", ":")),
+                },
+            }
+        },
+    }
 
 
 def catalog() -> dict[str, Any]:
@@ -51,13 +102,16 @@ def catalog() -> dict[str, Any]:
         "fleet_metrics": list(FLEET_METRICS),
         "standby_metrics": STANDBY_METRICS,
         "heartbeats_missed": HEARTBEATS_MISSED,
+        "found_metrics": [FOUND_METRIC, FOUND_HEARTBEAT_METRIC],
         "bill": {
             "fixed": {line.name: line.usd for line in deployment_lines(Config())},
+            "paid": sum(line.paid_usd for line in deployment_lines(Config())),
             "log_kib_per_sweep": LOG_KIB,
             "seconds_per_sweep": SWEEP_S,
         },
         "member_role": MEMBER_ROLE,
         "prices": {name: asdict(price) for name, price in PRICES.items()},
+        "free": {name: figure.value for name, figure in FREE.items()},
         "read_actions": [*read_actions(kinds), *ALARM_READS],
         "shard_counts": list(COUNTS),
         "services": sorted(

@@ -9,7 +9,7 @@ from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import table
-from burstwatch.polling.bill import deployment_lines
+from burstwatch.polling.bill import ONE_UNIT, Extent, deployment_lines
 from burstwatch.polling.cost import (
     MOST_ALARMS,
     RESOURCE_METRICS,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # boto3 is an extra
 CostGroup = tuple[set[str], list[Cost]]
 
 
-def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
+def cost_report(looks: "Sequence[UnitSnapshot]", config: Config, extent: Extent = ONE_UNIT) -> str:
     """A table for people."""
     groups = _by_type(looks, config)
     rows = [
@@ -34,8 +34,10 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
         if _total(costs)
     ]
     if not rows:
-        text = f"nothing here can run out: asking for it costs nothing\n{_deployment(config)}"
-        return f"{text}\n{_in_all((), 0, config)}"
+        text = (
+            f"nothing here can run out: asking for it costs nothing\n{_deployment(config, extent)}"
+        )
+        return f"{text}\n{_in_all((), 0, config, extent)}"
     everything = [cost for _, costs in groups.values() for cost in costs]
     rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))
     headings = (
@@ -62,31 +64,31 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config) -> str:
         f"warned of now: {warned}; each costs at most {usd_an_hour_warned_of():.4f} USD more in every hour with a "
         f"warning ({len(RESOURCE_METRICS)} metrics, {MOST_ALARMS} alarms)"
     )
-    lines.append(_deployment(config))
-    lines.append(_in_all(everything, sum(len(ids) for ids, _ in groups.values()), config))
+    lines.append(_deployment(config, extent))
+    lines.append(_in_all(everything, sum(len(ids) for ids, _ in groups.values()), config, extent))
     return "\n".join(lines)
 
 
-def _in_all(costs: Sequence[Cost], resources: int, config: Config) -> str:
+def _in_all(costs: Sequence[Cost], resources: int, config: Config, extent: Extent) -> str:
     """One number: what all of this costs a month now. The free tier has no requests of GetMetricData."""
-    usd, paid_usd = _totals(costs, config)
+    usd, paid_usd = _totals(costs, config, extent)
     watched = f" for {resources:,} resources" if resources else ""
     return f"in all: {usd:.2f} USD a month now ({paid_usd:.2f} after AWS's free tier){watched}"
 
 
-def _totals(costs: Sequence[Cost], config: Config) -> tuple[float, float]:
+def _totals(costs: Sequence[Cost], config: Config, extent: Extent) -> tuple[float, float]:
     """USD a month now, before and after AWS's free tier."""
     asking_usd = usd_of("metric_request", _total(costs))
-    lines = deployment_lines(config)
+    lines = deployment_lines(config, extent)
     return (
         asking_usd + sum(line.usd for line in lines),
         asking_usd + sum(line.paid_usd for line in lines),
     )
 
 
-def _deployment(config: Config) -> str:
+def _deployment(config: Config, extent: Extent) -> str:
     """Say what the deployment itself costs a month."""
-    lines = deployment_lines(config)
+    lines = deployment_lines(config, extent)
     named = ", ".join(f"{line.name} {line.usd:.2f}" for line in lines)
     total = sum(line.usd for line in lines)
     paid = sum(line.paid_usd for line in lines)
@@ -96,7 +98,14 @@ def _deployment(config: Config) -> str:
     )
 
 
-def cost_json(looks: "Sequence[UnitSnapshot]", config: Config, *, at: float, account: str) -> str:
+def cost_json(
+    looks: "Sequence[UnitSnapshot]",
+    config: Config,
+    *,
+    at: float,
+    account: str,
+    extent: Extent = ONE_UNIT,
+) -> str:
     """One document a type, then one for each line of the deployment's own bill."""
     types = [
         as_document(
@@ -126,10 +135,10 @@ def cost_json(looks: "Sequence[UnitSnapshot]", config: Config, *, at: float, acc
             at=at,
             account=account,
         )
-        for line in deployment_lines(config)
+        for line in deployment_lines(config, extent)
     ]
     everything = [cost for _, costs in _by_type(looks, config).values() for cost in costs]
-    usd, paid_usd = _totals(everything, config)
+    usd, paid_usd = _totals(everything, config, extent)
     in_all = {"cost_line": "all", "usd_month": usd, "usd_month_after_free_tier": paid_usd}
     lines.append(as_document("cost_line", in_all, at=at, account=account))
     return "\n".join([*types, *lines])

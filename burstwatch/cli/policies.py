@@ -13,6 +13,8 @@ from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind, Tagging
 from burstwatch.owner_tags import SNOOZE_TAG
 
+#: The name of the role in each member account.
+MEMBER_ROLE = "burstwatch-member"
 PARTITIONS = ("aws", "aws-cn", "aws-us-gov")
 #: Reads that are not of one kind.
 METRIC_READS = ("cloudwatch:GetMetricData",)
@@ -124,9 +126,34 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         "drill": (stack, alarms, *_drill()),
         "episodes": (stack, alarms, log),
         "member": (reads,),
+        "units": (stack, *_units()),
         "snooze": (listed, *_tag(kinds, lambda tagging: tagging.put_action)),
         "unsnooze": (listed, *_tag(kinds, lambda tagging: tagging.remove_action)),
     }
+
+
+def _units() -> tuple[Statement, ...]:
+    """Statements that ``--all-units`` needs beside the policy of its command."""
+    return (
+        Statement(
+            sid="ReadWhatIsWatched",
+            actions=("events:ListTargetsByRule",),
+            resources=("events:*:*:rule/{stack_of_64}-BurstWatch*",),
+        ),
+        Statement(
+            sid="TakeTheRolesOfAccounts",
+            actions=("sts:AssumeRole",),
+            resources=(f"iam::*:role/{MEMBER_ROLE}",),
+        ),
+        Statement(
+            sid="ListTheOrganisation",
+            actions=(
+                "account:ListRegions", "organizations:DescribeOrganization", "organizations:ListAccounts",
+                "organizations:ListAccountsForParent", "organizations:ListOrganizationalUnitsForParent",
+                "organizations:ListTagsForResource",
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _delete_alarms() -> Statement:
@@ -144,13 +171,18 @@ def _doctor() -> tuple[Statement, ...]:
         Statement(
             sid="ReadTheDeployment",
             actions=(
-                "events:DescribeRule", "lambda:GetFunctionConfiguration",
+                "events:DescribeRule", "events:ListTargetsByRule", "lambda:GetFunctionConfiguration",
                 "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sqs:GetQueueAttributes",
             ),
             resources=(
                 "events:*:*:rule/{stack_of_64}-BurstWatchSweep*", "lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",
                 "sns:*:*:{stack}-BurstWatchTopics*", "sqs:*:*:{stack_of_80}-BurstWatchSweep*",
             ),
+        ),
+        Statement(
+            sid="TryTheRolesOfAccounts",
+            actions=("sts:AssumeRole",),
+            resources=(f"iam::*:role/{MEMBER_ROLE}",),
         ),
         # The name of a key says nothing of what it is for.
         Statement(

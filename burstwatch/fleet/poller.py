@@ -16,7 +16,7 @@ from burstwatch.aws.client.session import AwsError, Clients, Deadline
 from burstwatch.aws.look.budget import new_budget
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import UnitSnapshot, look
-from burstwatch.aws.sweep.units import Connections, UnitSpec
+from burstwatch.aws.watched.units import Connections, UnitSpec
 from burstwatch.config import Config
 from burstwatch.fleet.reasons import stable_reason
 from burstwatch.kinds.base import Kind

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
-from burstwatch.aws.sweep.units import ALLOWED, UnitSpec, parse_unit
+from burstwatch.aws.watched.units import ALLOWED, UnitSpec, parse_unit
 from burstwatch.files import read_yaml
 
-FIELDS = tuple(name for name in ALLOWED if name != "shard")
+#: Fields of an event that say nothing to this program.
+OF_SWEEPS = ("shard", "found")
+FIELDS = tuple(name for name in ALLOWED if name not in OF_SWEEPS)
 
 
 def read_units(path: Path) -> list[UnitSpec]:
@@ -42,9 +44,10 @@ def read_units(path: Path) -> list[UnitSpec]:
 
 def _unit_of(entry: object) -> UnitSpec:
     """The unit of one entry. Raises ValueError for one that is not as allowed."""
-    if isinstance(entry, dict) and "shard" in entry:
-        msg = f"shard is unknown, allowed are {', '.join(FIELDS)}"
-        raise ValueError(msg)
+    for name in OF_SWEEPS:
+        if isinstance(entry, dict) and name in entry:
+            msg = f"{name} is unknown, allowed are {', '.join(FIELDS)}"
+            raise ValueError(msg)
     if isinstance(entry, dict) and isinstance(entry.get("account"), int):
         # YAML takes twelve digits for a number, and an octal one where they begin with 0.
         msg = f"account is the number {entry['account']}, allowed is text: put it in quotes"

@@ -30,6 +30,9 @@ FLEET_METRICS = (
 RARE_METRICS = ("ResourcesNotWatched",)
 #: Alarms and keys of a deployment with one function, and the cost of its sweep.
 ALARM_METRICS, KEYS = 17, 1
+#: Alarms of each further function; and where units are found the metrics that tell of them, and those of the alarms on them
+#: and on the function that finds them.
+FUNCTION_ALARMS, FOUND_METRICS, FOUND_ALARM_METRICS = 3, 2, 5
 SWEEP_S, LOG_KIB = 2.0, 4.0
 MEMORY_GIB = 0.5
 KIB_PER_GIB = 1_024.0**2
@@ -45,22 +48,43 @@ class Line:
     paid_usd: float
 
 
-def deployment_lines(config: Config) -> list[Line]:
-    """The monthly bill of a deployment with one function, whatever its fleet.
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How many accounts and regions a deployment sweeps by a schedule of their own, and how many it finds. ``functions`` sweep them."""
 
-    The function has a heartbeat, and with a budget a metric of what it has spent.
+    units: int = 1
+    found_units: int = 0
+    functions: int = 1
+
+
+ONE_UNIT = Extent()
+
+
+def deployment_lines(config: Config, extent: Extent = ONE_UNIT) -> list[Line]:
+    """The monthly bill of a deployment, whatever its fleet.
+
+    Each unit has a heartbeat, and with a budget a metric of what it has spent; those that are found have one alarm
+    together.
     """
-    sweeps = MONTH_S / config.sweep_period_s
+    periods = MONTH_S / config.sweep_period_s
+    sweeps = periods * (extent.units + extent.found_units)
     own_metrics = 1 if math.isinf(config.budget_metrics_per_s) else 2
-    seconds = sweeps * SWEEP_S * MEMORY_GIB
+    metrics = (
+        len(FLEET_METRICS)
+        + extent.units * own_metrics
+        + (FOUND_METRICS if extent.found_units else 0)
+    )
+    alarms = ALARM_METRICS + (extent.units - 1) + FUNCTION_ALARMS * (extent.functions - 1)
+    alarms += FOUND_ALARM_METRICS if extent.found_units else 0
+    seconds = (sweeps + (periods if extent.found_units else 0)) * SWEEP_S * MEMORY_GIB
     lambda_usd, lambda_paid_usd = (
         usd_of("lambda_request", sweeps, with_free_tier=free)
         + usd_of("lambda_gigabyte_second", seconds, with_free_tier=free)
         for free in (False, True)
     )
     return [
-        _line("alarms", ALARM_METRICS, "alarm_metric"),
-        _line("fleet metrics", len(FLEET_METRICS) + own_metrics, "custom_metric"),
+        _line("alarms", alarms, "alarm_metric"),
+        _line("fleet metrics", metrics, "custom_metric"),
         _line("keys", KEYS, "key"),
         Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),
         # Its heartbeat, what it has spent, and which alarms there are.

@@ -34,6 +34,13 @@ export interface BurstWatchProps {
   readonly floorPercent?: number;
   /** Further accounts and regions to watch; the one that it is deployed in is always watched. */
   readonly units?: WatchedUnit[];
+  /**
+   * Accounts that are found by themselves, beside `units`: an organisation such as `o-exampleorgid`, a part of it such as
+   * `o-exampleorgid/ou-ab12-cdef3456`, or its accounts with a tag such as `o-exampleorgid/tag:env=prod`. Needs `fanOut` queue.
+   */
+  readonly organization?: string[];
+  /** The regions to watch in accounts that are found; by default each that an account has enabled. */
+  readonly regions?: string[];
   /** The name of the role in each member account, as cdk/member-role.json makes it. */
   readonly memberRole?: string;
   /** What the member roles ask for before they let anyone in. Not a secret, but not to be guessed. */

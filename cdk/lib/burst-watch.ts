@@ -5,6 +5,7 @@ import { buildPackage } from './bundle.ts';
 import { Digest } from './digest.ts';
 import { Cleanup } from './cleanup.ts';
 import { FleetDashboard } from './dashboard.ts';
+import { Finder } from './finder.ts';
 import { FloorAlarm, HealthAlarms } from './health-alarms.ts';
 import type { BurstWatchProps } from './api.ts';
 import { resolveProps } from './props.ts';
@@ -40,7 +41,11 @@ export function addParts(scope: Construct, given: BurstWatchProps): Parts {
   const sweeps = new Sweeps(scope, 'Sweep', shared);
   // Deleted in the reverse order: first what starts sweeps, then the alarms that the last ones made.
   for (const starter of sweeps.starters) starter.node.addDependency(cleanup);
-  const health = new HealthAlarms(scope, 'Health', { ...props, topics, sweeps });
+  const finder = sweeps.queue && props.organization.length > 0
+    ? new Finder(scope, 'Finder', { ...shared, queue: sweeps.queue, deadLetters: sweeps.deadLetters })
+    : undefined;
+  finder?.rule.node.addDependency(cleanup);
+  const health = new HealthAlarms(scope, 'Health', { ...props, topics, sweeps, ...(finder ? { finder: finder.function } : {}) });
   // A heartbeat that nobody has published yet would be missed at once.
   for (const alarm of health.alarms) alarm.node.addDependency(cleanup);
   if (props.digest) {
@@ -63,6 +68,9 @@ export function addParts(scope: Construct, given: BurstWatchProps): Parts {
   }
   for (const [number, { rule, starts }] of sweeps.rules.entries()) {
     new CfnOutput(scope, `RuleName${number || ''}`, { value: rule.ruleName, description: `starts ${starts}` });
+  }
+  if (finder) {
+    new CfnOutput(scope, 'RuleNameFinder', { value: finder.rule.ruleName, description: 'starts the search for accounts of the organisation' });
   }
   new CfnOutput(scope, 'LogGroupName', { value: sweeps.logGroup.logGroupName, description: 'the log of the sweeps' });
   new CfnOutput(scope, 'DeadLettersUrl', { value: sweeps.deadLetters.queueUrl, description: 'what failed or could not be handed over' });

@@ -38,7 +38,10 @@ export class Cleanup extends Construct {
         SettleSeconds: settle.toSeconds(),
         PeriodSeconds: props.schedule.toSeconds(),
         Periods: HEARTBEATS,
-        Units: partsOf(props).map((part) => partDimension(this, part)),
+        Units: [
+          ...partsOf(props).map((part) => partDimension(this, part)),
+          ...(props.organization.length > 0 ? ['found'] : []),
+        ],
       },
     });
     resource.node.addDependency(role);

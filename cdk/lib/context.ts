@@ -17,7 +17,8 @@ const READERS: Record<string, (value: unknown, context: Context) => Partial<Burs
   dashboard: (value) => ({ dashboard: flag('dashboard', value) }),
   floor: (value) => ({ floor: flag('floor', value) }),
   floorPercent: (value) => ({ floorPercent: number('floorPercent', value) }),
-  units: (value, context) => ({ units: unitsInShards(value, context['shards']) }),
+  units: (value, context) => ({ units: unitsInShards(value, context['shards']), organization: partsOfOrganization(value) }),
+  regions: (value) => ({ regions: names('regions', value, 'a list of regions') }),
   shards: (value, context) => ({ shards: shardsOf(value, context['units']).get('home') ?? 1 }),
   memoryMib: (value) => ({ memoryMib: number('memoryMib', value) }),
   fanOut: (value) => ({ fanOut: String(value) }),
@@ -62,16 +63,31 @@ function architecture(value: unknown): Architecture {
   throw new InvalidPropsError(`architecture is ${JSON.stringify(value)}, allowed is arm64 or x86_64`);
 }
 
+const UNITS_ALLOWED = 'region or account/region, or a part of an organisation such as o-exampleorgid/ou-ab12-cdef3456';
+
+/** A list in cdk.json, or names with commas between. */
+function names(what: string, given: unknown, allowed: string): string[] {
+  const list = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
+  if (!Array.isArray(list)) throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is ${allowed}`);
+  return list.map((name: unknown) => String(name).trim());
+}
+
+/** What is found there is not known at synth. */
+function isOfOrganization(name: string): boolean {
+  return name.startsWith('o-');
+}
+
+function partsOfOrganization(given: unknown): string[] {
+  return names('units', given, `a list of ${UNITS_ALLOWED}`).filter(isOfOrganization);
+}
+
 /** `eu-west-1,222222222222/us-east-1`, or the same as a list in cdk.json. */
 function units(given: unknown): WatchedUnit[] {
-  const names = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
-  if (!Array.isArray(names)) {
-    throw new InvalidPropsError(`units is ${JSON.stringify(given)}, allowed is a list of region or account/region`);
-  }
-  return names.map((name: unknown) => {
-    const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(String(name).trim());
+  const fixed = names('units', given, `a list of ${UNITS_ALLOWED}`).filter((name) => !isOfOrganization(name));
+  return fixed.map((name) => {
+    const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(name);
     if (match === null) {
-      throw new InvalidPropsError(`units has ${JSON.stringify(name)}, allowed is region or account/region`);
+      throw new InvalidPropsError(`units has ${JSON.stringify(name)}, allowed is ${UNITS_ALLOWED}`);
     }
     return { region: match[2]!, ...(match[1] ? { account: match[1] } : {}) };
   });

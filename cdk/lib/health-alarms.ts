@@ -3,6 +3,7 @@ import {
   Alarm, CfnAlarm, ComparisonOperator, type IMetric, MathExpression, Metric, Stats, TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Function as LambdaFn } from 'aws-cdk-lib/aws-lambda';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -12,6 +13,7 @@ import type { Sweeps } from './sweeps.ts';
 import type { Topics } from './topics.ts';
 
 const MINUTE = Duration.minutes(1);
+const [FOUND, COMPLETED] = catalog.found_metrics as [string, string];
 interface Watch {
   readonly metric: IMetric;
   readonly threshold: number;
@@ -62,11 +64,12 @@ export class HealthAlarms extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: ResolvedProps & { readonly topics: Topics; readonly sweeps: Sweeps },
+    props: ResolvedProps & { readonly topics: Topics; readonly sweeps: Sweeps; readonly finder?: LambdaFn },
   ) {
     super(scope, id);
     const { page, notice } = props.topics;
-    const { sweepers, deadLetters } = props.sweeps;
+    const { deadLetters } = props.sweeps;
+    const sweepers = [...props.sweeps.sweepers, ...(props.finder ? [{ id: 'finder', function: props.finder }] : [])];
     const period = props.schedule;
     const fleet = (name: string, statistic?: string) => fleetMetric(name, props.deployment, statistic, period);
     const add = (name: string, watch: Watch) => {
@@ -106,6 +109,29 @@ export class HealthAlarms extends Construct {
         means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for ${HEARTBEATS} periods of the schedule. A resource may run out there, and nobody is told.`,
         ok: 'sweeps complete again.',
         now: 'look at the function\'s log, its rule and its permissions.',
+      });
+    }
+    if (props.finder) {
+      // In as many periods as miss a heartbeat: a message that waits is then in one window or the next.
+      const window = Duration.minutes(HEARTBEATS * period.toMinutes());
+      add('no-completed-sweep', {
+        part: 'found',
+        metric: new MathExpression({
+          expression: `found - FILL(completed, 0) / ${HEARTBEATS}`,
+          usingMetrics: {
+            found: fleetMetric(FOUND, props.deployment, Stats.MINIMUM, window),
+            completed: fleetMetric(COMPLETED, props.deployment, Stats.SUM, window),
+          },
+          label: 'units that were found, and whose sweeps do not complete',
+          period: window,
+        }),
+        threshold: 1,
+        periods: 2,
+        missing: TreatMissingData.BREACHING,
+        topic: page,
+        means: `Sweeps of accounts or regions of the organisation do not complete, or none are found, for ${2 * HEARTBEATS} periods of the schedule. A resource may run out there, and nobody is told.`,
+        ok: 'sweeps of all that were found complete again.',
+        now: 'find "unit" with "completed":false in the log of the sweeps, and look at the log of the finder.',
       });
     }
     add('volumes-unknown', {

@@ -12,6 +12,7 @@ import {
   PUBLISHING, publishOwnMetrics,
   acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms, heartbeatAlarms,
 } from './functions.ts';
+import { acknowledgeRolesOf, assumeRolesOf } from './finder.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
 import { dashboardName, sweepTimeout } from './props.ts';
 
@@ -52,6 +53,8 @@ export class Sweeps extends Construct {
   /** All that starts sweeps. */
   readonly starters: readonly Construct[];
   readonly logGroup: LogGroup;
+  /** What names the units to sweep, where there is one. */
+  readonly queue: Queue | undefined;
 
   constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id);
@@ -66,6 +69,7 @@ export class Sweeps extends Construct {
     const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
     this.sweepers = made.sweepers;
     this.rules = made.rules;
+    this.queue = made.queue;
     this.starters = [...made.rules.map(({ rule }) => rule), ...made.others];
     this.allow(footing.role, props);
   }
@@ -85,7 +89,7 @@ export class Sweeps extends Construct {
     const targets = sweepers.map(({ function: fn }, number) =>
       (handOver: HandOver) => new LambdaFunction(fn, { event: partInput(this, parts[number]!, props), ...handOver }),
     );
-    return { sweepers, rules: this.schedule(parts, targets, [], props), others: [] };
+    return { sweepers, rules: this.schedule(parts, targets, [], props), others: [], queue: undefined };
   }
 
   private byQueue(parts: readonly Part[], footing: Footing, props: FunctionsProps) {
@@ -113,7 +117,7 @@ export class Sweeps extends Construct {
     const targets = parts.map((part) =>
       (handOver: HandOver) => new SqsQueue(known, { message: partInput(this, part, props), ...handOver }),
     );
-    return { sweepers: [{ id: '', function: fn }], rules: this.schedule(parts, targets, [queue], props), others: [mapping] };
+    return { sweepers: [{ id: '', function: fn }], rules: this.schedule(parts, targets, [queue], props), others: [mapping], queue };
   }
 
   /** Rules that start all of them each period, and may send to the queues. */
@@ -177,6 +181,10 @@ export class Sweeps extends Construct {
           resources: some.map((account) => memberRoleArn(this, account, props.memberRole)),
         }),
       );
+    }
+    if (props.organization.length > 0) {
+      role.addToPolicy(assumeRolesOf(this, props));
+      acknowledgeRolesOf(role, props);
     }
     role.addToPolicy(new PolicyStatement({ sid: 'Look', actions: catalog.read_actions, resources: ['*'] }));
     role.addToPolicy(publishOwnMetrics());

@@ -49,6 +49,7 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
   refuseUnless(Number.isInteger(minutes) && minutes >= 1 && minutes <= 60, 'schedule', `${minutes} minutes`, '1 to 60 whole minutes');
   checkSettings(props.settings);
   checkUnits(Stack.of(scope), props);
+  checkOrganization(props);
   const nearby = props.units.filter((unit) => unit.account === undefined).map(nameOf);
   if (Token.isUnresolved(Stack.of(scope).region) && nearby.length > 0) {
     Annotations.of(scope).addWarningV2(
@@ -101,6 +102,35 @@ function checkSetting(name: string, value: string): void {
   const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
   const isAllowed = number >= setting.low && number <= setting.high;
   refuseUnless(isAllowed, `settings ${name}`, value, `a number${setting.unit} from ${setting.low} to ${setting.high}`);
+}
+
+const ORGANIZATION_PART =
+  /^o-[a-z0-9]{10,32}(\/(ou-[0-9a-z]{4,32}-[a-z0-9]{8,32}|r-[0-9a-z]{4,32}|tag:[^=]{1,128}=.{0,256}))?$/;
+
+/** Parts of one organisation, whose accounts are reached by a role and swept through a queue. */
+function checkOrganization(props: ResolvedProps): void {
+  for (const part of props.organization) {
+    refuseUnless(ORGANIZATION_PART.test(part), 'units', part, 'an organisation such as o-exampleorgid, o-exampleorgid/ou-ab12-cdef3456 or o-exampleorgid/tag:env=prod');
+  }
+  const ids = [...new Set(props.organization.map(organizationOf))];
+  if (ids.length > 1) {
+    throw new InvalidPropsError(`units names the organisations ${ids.join(' and ')}, allowed is one: an account is in one only`);
+  }
+  const known = RegionInfo.regions.map((info) => info.name);
+  for (const region of props.regions) {
+    if (!known.includes(region)) throw new InvalidPropsError(`regions has ${JSON.stringify(region)}, which is no region of AWS${nearest(region, known)}`);
+  }
+  if (props.organization.length === 0) {
+    refuseUnless(props.regions.length === 0, 'regions', props.regions, 'nothing, as units names no organisation: regions is for accounts that are found');
+    return;
+  }
+  refuseUnless(props.fanOut === 'queue', 'fanOut', props.fanOut, 'queue, as units names an organisation: how many functions it takes is not known at deployment');
+  refuseUnless(props.externalId !== '', 'externalId', props.externalId, 'the external id that the role in each account asks for, as units names an organisation');
+}
+
+/** The organisation of a part of one. */
+export function organizationOf(part: string): string {
+  return part.split('/')[0]!;
 }
 
 /** Each unit once, in a region that there is, in the partition of the deployment, and reachable. */

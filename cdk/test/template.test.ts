@@ -160,7 +160,7 @@ test('there is a dashboard only if somebody asks for it: then messages link to i
   assert.match(JSON.stringify(linkOf(asked)), /#dashboards\/dashboard\/burstwatch-burstwatch-/);
   assert.doesNotMatch(estimateFixedCost(stack, props), /dashboard/);
   const said = estimateFixedCost(asked.stack, asked.props);
-  assert.match(said, /1 dashboard 3\.00/);
+  assert.match(said, /3\.00  1 dashboard/);
   addsUp(said);
 });
 
@@ -277,7 +277,7 @@ test('the estimate at synth names every part and adds up', () => {
   const queued = synthesise({ fanOut: 'queue', shards: 16, settings: { budget_usd_per_month: '9' } });
   const said = estimateFixedCost(queued.stack, queued.props);
   assert.match(said, new RegExp(`${catalog.fleet_metrics.length + 32} metrics`));
-  assert.match(said, /691200 sweeps .* 2073600 requests of PutMetricData and DescribeAlarms 20\.74, .* 2721600 requests to the queue 1\.09/);
+  assert.match(said, /691200 sweeps[^]* 20\.74  2073600 requests of PutMetricData and DescribeAlarms[^]* 1\.09  2721600 requests to the queue/);
   for (const text of [said, estimateFixedCost(stack, props)]) addsUp(text);
 });
 
@@ -287,10 +287,15 @@ test('`burstwatch scan --cost` has the same lines at the same price as the templ
   assert.deepEqual(scanned, said);
 });
 
+test('`burstwatch scan --cost` and synth agree on what is left after the free tier', () => {
+  const paid = fixedLines(stack, props).reduce((sum, { paidUsd }) => sum + paidUsd, 0);
+  assert.equal(catalog.bill.paid.toFixed(2), paid.toFixed(2));
+});
+
 test('an alarm on two metrics is charged as two, and what the sweeps write to the log is charged for', () => {
   const alarms = ofType('AWS::CloudWatch::Alarm');
-  assert.match(estimateFixedCost(stack, props), new RegExp(`\\(${alarms.length} alarms on ${alarms.length + 1} metrics `));
-  assert.match(estimateFixedCost(stack, props), /0\.2 GB of logs 0\.08/);
+  assert.match(estimateFixedCost(stack, props), new RegExp(`  ${alarms.length} alarms on ${alarms.length + 1} metrics\n`));
+  assert.match(estimateFixedCost(stack, props), /0\.08  0\.2 GB of logs/);
 });
 
 test('whatever the template has is in the estimate, or is charged for by use, or is free', () => {
@@ -309,9 +314,12 @@ test('whatever the template has is in the estimate, or is charged for by use, or
 });
 
 function addsUp(text: string): void {
-  const numbers = [...text.matchAll(/[a-z] (\d+\.\d\d)/g)].map((match) => Number(match[1]));
-  const [total, ...parts] = numbers;
+  const parts = [...text.matchAll(/^ +(\d+\.\d\d)  /gm)].map((match) => Number(match[1]));
+  const last = text.split('\n').at(-1)!;
+  const [total, paid] = [...last.matchAll(/(\d+\.\d\d)/g)].map((match) => Number(match[1]));
+  assert.match(last, /^in all: /);
   assert.ok(parts.length >= 5);
+  assert.ok(paid! < total!);
   assert.ok(Math.abs(total! - parts.reduce((sum, part) => sum + part, 0)) < 0.05, text);
 }
 
@@ -379,7 +387,7 @@ test('the digest is off by itself, and on it may read its own log and publish to
   const [rule] = weekly(made);
   assert.equal(rule?.Properties.ScheduleExpression, 'cron(0 7 ? * MON *)');
   const event = JSON.parse(flat(rule?.Properties.Targets[0].Input));
-  const usd = Number(/about ([\d.]+) USD/.exec(estimateFixedCost(stack, props))?.[1]);
+  const usd = Number(/in all: ([\d.]+) USD/.exec(estimateFixedCost(stack, props))?.[1]);
   assert.ok(usd > 10, 'four functions');
   assert.ok(Math.abs(event.fixed_usd_a_month - usd) < 0.02, `${event.fixed_usd_a_month} and ${usd}`);
   const statements = Object.values(made.findResources('AWS::IAM::Policy')).flatMap((one) => one.Properties.PolicyDocument.Statement);
@@ -394,4 +402,11 @@ test('a kind that there is not is refused at synth, as the function could not st
   assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are docdb_instance_cpu, ebs_volume/);
   synthesise({ settings: { kinds: 'ebs_volume' } });
   assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1", allowed is a number of resources from 2 to 50/);
+});
+
+test('a permissions boundary of the organisation is on every role', () => {
+  const { template: bounded } = synthesise({ ...MEMBERS, digest: true, '@aws-cdk/core:permissionsBoundary': { name: 'developer-boundary' } });
+  const roles = Object.values(bounded.findResources('AWS::IAM::Role'));
+  assert.ok(roles.length >= 3);
+  for (const role of roles) assert.match(JSON.stringify(role.Properties.PermissionsBoundary), /policy\/developer-boundary/);
 });

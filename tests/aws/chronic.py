@@ -11,7 +11,8 @@ import sys
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from burstwatch.aws.sweep.units import Units, UnitSpec, connect
+from burstwatch.aws.sweep.units import Units
+from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import shards_of
 from tests.aws.sweeping import CONFIG, TOPIC, Disk

@@ -1,12 +1,12 @@
 """The alarms that exist since the deployment, as the stack makes them."""
 
-from burstwatch.aws.alarms.unheard import standby_name
 from burstwatch.aws.client.names import (
     NAMESPACE,
     NOT_PAGED,
     STANDBY_METRICS,
     deployment_dimensions,
     part_dimensions,
+    standby_name,
 )
 from tests.aws.sweeping import NOTICE, TOPIC
 from tests.conftest import Cloud

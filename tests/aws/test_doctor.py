@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from burstwatch.aws.alarms.unheard import standby_name
+from burstwatch.aws.client.names import standby_name
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient
 from burstwatch.cli.commands.doctor import STATES
 from tests.aws.commands import burstwatch
@@ -263,7 +263,7 @@ def test_a_command_needs_only_the_permissions_of_its_policy(
     burstwatch(deployed, *line)
     # What the function does on behalf of a drill it does with its own rights.
     by_function = (
-        {"PutMetricData", "PutMetricAlarm", "DeleteAlarms", "Publish"}
+        {"PutMetricData", "PutMetricAlarm", "DeleteAlarms", "Publish", "ListTagsForResource"}
         if line == ("drill",)
         else set()
     )

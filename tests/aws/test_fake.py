@@ -43,6 +43,8 @@ def test_every_operation_of_the_fake_is_one_of_awss() -> None:
         "kms",
         "rds",
         "logs",
+        "organizations",
+        "account",
     )
     known = {name for service in services for name in service_model(service).operation_names}
     ours = {name[1:] for name in dir(FakeAws) if name[0] == "_" and name[1:2].isupper()}

@@ -17,6 +17,7 @@ from demo.localcloud.emf import metric_data
 from tests.aws.invoking import Context, load, put_alarm
 from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud, put_cache
+from tests.fake.organization import Member
 
 
 def test_the_sweep_prints_metrics_that_are_valid_json(
@@ -72,6 +73,11 @@ def test_the_package_has_the_services_that_the_functions_call(
     asked = {"id": "drill-1", "severity": "critical", "step": "begin"}
     function.handler({"drill": asked}, Context())
     function.handler({"digest": "group"}, Context())
+    cloud.aws.members["222222222222"] = Member("222222222222", "team")
+    finder = load("lambdas.find_units")
+    aws_env.setattr(finder.time, "time", lambda: cloud.clock.now)
+    found = {"parts": ["o-exampleorgid"], "role": "burstwatch-member", "external_id": "watch-me"}
+    finder.handler({"find": found, "queue_url": "https://sqs/sweeps"}, Context())
     called = {service for service, _, _ in cloud.aws.calls}
     assert called == {*catalog()["services"]}
 
@@ -294,6 +300,22 @@ def heartbeats(cloud: Cloud) -> dict[str, list[float]]:
         for (_, name, dimensions), points in cloud.aws.regions["us-east-1"].metrics.items()
         if name == "SweepCompleted"
     }
+
+
+def test_units_that_are_found_begin_with_none_in_both_windows_of_their_alarm(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, answers: list[dict[str, Any]]
+) -> None:
+    function = load("lambdas.cleanup")
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    event = deletion("Create")
+    event["ResourceProperties"] = {**event["ResourceProperties"], "Units": ["found"]}
+    function.handler(event, Context())
+    assert answers[0]["Status"] == "SUCCESS"
+    published = {
+        name: (len(points), set(points.values()))
+        for (_, name, _), points in cloud.aws.regions["us-east-1"].metrics.items()
+    }
+    assert published == {"UnitsFound": (10, {0.0}), "UnitsCompleted": (10, {0.0})}
 
 
 def test_a_new_unit_has_heartbeats_before_its_first_sweep_and_one_that_runs_gets_none(

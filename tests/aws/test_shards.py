@@ -11,7 +11,8 @@ from burstwatch.aws.alarms.api import delete_alarms
 from burstwatch.aws.client.names import mass_name
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep
-from burstwatch.aws.sweep.units import Units, UnitSpec, connect
+from burstwatch.aws.sweep.units import Units
+from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import COUNTS, WHOLE, Shard, parse_shard, shards_of

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from burstwatch.aws.alarms.unheard import HEARING_S, MORE, Unheard, standby_name, tell_unheard
-from burstwatch.aws.client.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS
+from burstwatch.aws.alarms.unheard import HEARING_S, MORE, Unheard, tell_unheard
+from burstwatch.aws.client.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS, standby_name
 from burstwatch.aws.look.memory import Memory
 from tests.aws.masses import with_mass
 from tests.aws.standby import deploy_standby, text_of

@@ -8,7 +8,8 @@ from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.alarms.episodes import open_episodes
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep
-from burstwatch.aws.sweep.units import Units, UnitSpec, connect, parse_unit
+from burstwatch.aws.sweep.units import Units
+from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.invoking import Context, load
 from tests.aws.sweeping import CONFIG, Disk, alarms

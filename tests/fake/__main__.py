@@ -24,7 +24,9 @@ def main() -> None:
     parser.add_argument("--mixed", type=int, default=0, help="other things with credits")
     parser.add_argument("--quotas", action="store_true", help="refuse what comes too fast")
     parser.add_argument("--others", type=float, default=0.0, help="their share of EC2's quota")
-    parser.add_argument("--clock", type=Path, help="a file with the time, in place of the machine's")
+    parser.add_argument(
+        "--clock", type=Path, help="a file with the time, in place of the machine's"
+    )
     args = parser.parse_args()
     clock = time.time if args.clock is None else lambda: float(args.clock.read_text())
     aws = FakeAws(clock=clock, keeps_calls=False)

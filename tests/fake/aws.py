@@ -19,6 +19,7 @@ from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
 from tests.fake.mixed import Mixed
 from tests.fake.modelled import Modelled
+from tests.fake.organization import Member, Organized
 from tests.fake.peers import Peers
 from tests.fake.quotas import Quotas
 from tests.fake.region import Key, Region
@@ -31,7 +32,7 @@ ALARM_PAGE = 100
 
 
 @dataclass
-class FakeAws(Deployed, Messaging, Peers, Tagged):
+class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
     """An account. ``clock`` is its time; faults are scripted through the fields below.
 
     ``page_size`` caps every page; ``delay_s`` is how late a datapoint is visible after
@@ -74,6 +75,12 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
     partial_after: int | None = None
     functions: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
+    members: dict[str, Member] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
+    is_administrator: bool = True
+    queued: list[dict[str, Any]] = field(default_factory=list)
+    refused_messages: int = 0
+    refuses_tags: bool = False
     caller: str = ""
     most_alarms: int | None = None
     has_runbooks: bool = True
@@ -414,6 +421,11 @@ class FakeAws(Deployed, Messaging, Peers, Tagged):
         if not before and self.most_alarms is not None and len(region.alarms) >= self.most_alarms:
             raise WireError("LimitExceeded", "The maximum limit of alarms has been reached")
         now = datetime.fromtimestamp(self.clock(), tz=UTC)
+        tags = params.pop("Tags", [])
+        if tags and self.refuses_tags:
+            raise WireError("AccessDenied", "with an explicit deny: cloudwatch:TagResource", 403)
+        if not before:  # of one that is there, AWS ignores them
+            region.alarm_tags[params["AlarmName"]] = {tag["Key"]: tag["Value"] for tag in tags}
         region.alarms[params["AlarmName"]] = {
             **params,
             "AlarmArn": f"arn:aws:cloudwatch:{name}:{ACCOUNT}:alarm:{params['AlarmName']}",

@@ -10,7 +10,7 @@ from tests.fake.wire import WireError
 
 @dataclass
 class Deployed:
-    """``environments`` are the functions' settings by name, ``rules`` the states of rules by name.
+    """``environments`` are the functions' settings by name, ``rules`` the states of rules by name, ``targets`` the events that a rule sends.
 
     ``key_policies`` are by key. ``logs`` are lines with their times, by log group, two on a page.
     """
@@ -19,6 +19,7 @@ class Deployed:
     function_state: str = "Active"
     concurrency: int = 1_000
     rules: dict[str, str] = field(default_factory=dict)
+    targets: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     key_policies: dict[str, dict[str, Any]] = field(default_factory=dict)
     logs: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
 
@@ -56,6 +57,15 @@ class Deployed:
             "UnreservedConcurrentExecutions": self.concurrency,
         }
         return {"AccountLimit": limits}
+
+    def _ListTargetsByRule(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
+        events = self.targets.get(params["Rule"], [{"unit": {}}])
+        return {
+            "Targets": [
+                {"Id": str(number), "Arn": "arn:aws:lambda:x", "Input": json.dumps(event)}
+                for number, event in enumerate(events)
+            ]
+        }
 
     def _DescribeRule(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         name = params["Name"]

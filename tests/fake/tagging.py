@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.fake.modelled import Modelled, member
+from tests.fake.organization import Member, tags_of_member
 from tests.fake.region import Region
 from tests.fake.wire import WireError
 
@@ -12,6 +13,8 @@ ALARM, MOST_TAGS = ":alarm:", 50
 
 class Tagged:
     """The calls that change tags. No listed item is changed in place: a test may share it."""
+
+    members: dict[str, Member]
 
     def _CreateTags(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         for tag in params["Tags"]:
@@ -44,6 +47,8 @@ class Tagged:
     def _ListTagsForResource(
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
+        if "ResourceId" in params:  # an account of an organisation
+            return {"Tags": tags_of_member(self.members[params["ResourceId"]])}
         tags = region.alarm_tags.get(_alarm(region, params["ResourceARN"]), {})
         return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 

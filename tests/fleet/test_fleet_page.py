@@ -11,7 +11,7 @@ from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as openmetrics_families,
 )
 
-from burstwatch.aws.sweep.units import UnitSpec
+from burstwatch.aws.watched.units import UnitSpec
 from burstwatch.config import Config
 from burstwatch.fleet import metrics as m
 from burstwatch.fleet.page import NO_ANSWER, OPENMETRICS

@@ -1,7 +1,5 @@
 """`burstwatch serve` and `burstwatch scan --openmetrics` as programs, with the programs that read what they say."""
 
-import io
-import os
 import re
 import signal
 import ssl
@@ -19,12 +17,13 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from burstwatch.cli.commands.serve import make_fleet
-from burstwatch.cli.main import Terminal, build_parser
+from burstwatch.cli.main import build_parser
 from tests.aws.commands import burstwatch
 from tests.aws.looking import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd
 from tests.fleet.fleets import series_of
+from tests.terminals import terminal_of
 
 PATIENCE_S = 120.0
 
@@ -133,13 +132,6 @@ def test_a_port_that_is_taken_is_one_line_and_code_2() -> None:
     assert f"web.listen-address {address}" in second.stderr.splitlines()[-1]
 
 
-def terminal(cloud: Cloud) -> Terminal:
-    out = io.StringIO()
-    return Terminal(
-        stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock, ask=None
-    )
-
-
 def test_a_list_of_units_is_polled_through_their_roles(cloud: Cloud, tmp_path: Path) -> None:
     role = "arn:aws:iam::222222222222:role/burstwatch-member"
     cloud.aws.roles[role] = "watch-me"
@@ -149,7 +141,7 @@ def test_a_list_of_units_is_polled_through_their_roles(cloud: Cloud, tmp_path: P
         f"- {{account: '222222222222', region: us-east-1, role_arn: '{role}', external_id: watch-me}}\n"
     )
     args = build_parser().parse_args(["serve", "--units", str(path)])
-    fleet, options = make_fleet(args, terminal(cloud))
+    fleet, options = make_fleet(args, terminal_of(cloud))
     fleet.poll()
     assert [str(reading.unit) for reading in fleet.readings()] == [
         f"{cloud.unit.account}/eu-west-1",
@@ -162,7 +154,7 @@ def test_a_list_of_units_is_polled_through_their_roles(cloud: Cloud, tmp_path: P
 def test_every_region_is_a_unit_of_its_own(cloud: Cloud) -> None:
     cloud.aws.enabled = ("us-east-1", "eu-west-1")
     args = build_parser().parse_args(["serve", "--all-regions", "--every", "5m"])
-    fleet, options = make_fleet(args, terminal(cloud))
+    fleet, options = make_fleet(args, terminal_of(cloud))
     fleet.poll()
     assert len(fleet.readings()) == 2
     assert all(reading.snapshot is not None for reading in fleet.readings())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch.aws.sweep.units import UnitSpec
+from burstwatch.aws.watched.units import UnitSpec
 from burstwatch.fleet.units_file import read_units
 
 ROLE = "arn:aws:iam::222222222222:role/burstwatch-member"

@@ -21,7 +21,7 @@ from typing import Any
 
 from burstwatch.aws.client.session import Deadline
 from burstwatch.aws.look.reading import Reader, ask
-from burstwatch.aws.sweep.units import parse_unit
+from burstwatch.aws.watched.units import parse_unit
 from burstwatch.backtest.replay import volume
 from burstwatch.backtest.workloads import read_workload
 from burstwatch.cli.main import Terminal, build_parser

@@ -9,7 +9,8 @@ from typing import Any
 
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.sweep.sweep import Sweep
-from burstwatch.aws.sweep.units import Units, UnitSpec
+from burstwatch.aws.sweep.units import Units
+from burstwatch.aws.watched.units import UnitSpec
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from demo.localcloud.cloud import LocalCloud

@@ -15,6 +15,7 @@ from burstwatch.aws.alarms.api import (
 from burstwatch.aws.alarms.episodes import of_alarms
 from burstwatch.aws.alarms.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.alarms.publish import publish_events, publish_severities
+from burstwatch.aws.alarms.stack_tags import put_tagged, read_stack_tags
 from burstwatch.aws.alarms.texts import events, message_of_new, message_of_old
 from burstwatch.aws.alarms.unheard import find_unheard, tell_unheard
 from burstwatch.aws.client.names import (
@@ -142,8 +143,8 @@ def reconcile(
         return Reconciled(announced=announced, problems=(listed, *problems), is_complete=False)
     if unpublished:
         return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
-    created, failed = create_alarms(home, snapshot, plan, listed.prefix, config)
-    problems += failed.values()
+    created, failed, untagged = create_alarms(home, snapshot, plan, listed.prefix, config)
+    problems += [*failed.values(), *untagged]
     not_kept = [*listed.problems, *_keep_members(home, snapshot, plan, created, listed.prefix)]
     problems += not_kept
     was_asked = bool(is_hearing_due or created)
@@ -232,8 +233,8 @@ def rewrite_alarms(
 
 def create_alarms(
     clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, prefix: str, config: Config
-) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem]]:
-    """Make the planned alarms, those of groups first. Returns those made by id, and why others could not be.
+) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem], list[Problem]]:
+    """Make the planned alarms, those of groups first. Returns those made by id, why others could not be, and what their tags lack.
 
     CloudWatch takes three a second from the whole account: what it throttles is tried again.
     """
@@ -241,12 +242,13 @@ def create_alarms(
     failed: dict[tuple[str, Verdict], Problem] = {}
     of_groups = [(key, group.severity) for key, group in plan.new_groups.items()]
     pending = [*of_groups, *plan.create]
+    tags, untagged = read_stack_tags(clients, config) if pending else ([], [])
     for _ in range(TRIES):
         throttled = []
         for resource_id, severity in pending:
             try:
                 request = _request_for(snapshot, plan, resource_id, severity, prefix, config)
-                clients("cloudwatch").put_metric_alarm(**request)
+                untagged += put_tagged(clients, request, tags)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
                 part = f"{severity} alarm of {resource_id}"
                 failed[resource_id, severity] = Problem(part=part, error=describe_error(error))
@@ -255,7 +257,7 @@ def create_alarms(
                 created.append((resource_id, severity))
                 failed.pop((resource_id, severity), None)
         pending = throttled
-    return created, failed
+    return created, failed, list(dict.fromkeys(untagged))
 
 
 def _keep_members(

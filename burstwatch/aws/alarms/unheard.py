@@ -29,6 +29,7 @@ from burstwatch.aws.client.names import (
     STANDBY_METRICS,
     alarm_prefixes,
     deployment_dimensions,
+    standby_name,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.config import Config
@@ -95,11 +96,6 @@ class Unheard:
         """Add what silences an alarm, which is a problem for the log too."""
         self.lines[told_by][key] = line
         self.problems.append(Problem(part=key, error=line))
-
-
-def standby_name(deployment: str, name: str) -> str:
-    """The name of an alarm that exists since the deployment."""
-    return f"burstwatch-{deployment}-{name}"
 
 
 def find_unheard(

@@ -20,6 +20,9 @@ SEVERITY_METRIC = "Severity"
 HEARTBEAT_METRIC = "SweepCompleted"
 #: The alarms on it, without the beginning of their names.
 HEARTBEAT_ALARM = "no-completed-sweep"
+#: The end of the name of the alarm on the heartbeats of all units that were found, and what it compares.
+FOUND = "found"
+FOUND_METRIC, FOUND_HEARTBEAT_METRIC = "UnitsFound", "UnitsCompleted"
 #: The severities that have an alarm of their own, most urgent first.
 ALARMED: tuple[Verdict, ...] = ("critical", "warning")
 #: A heartbeat is missed when so many periods are without one.
@@ -174,6 +177,19 @@ def resource_dimensions(
 def unit_dimensions(unit: Unit, shard: Shard, config: Config) -> list[dict[str, str]]:
     """The dimensions of what is published about one unit, or about one shard of it."""
     return part_dimensions(config.deployment, part_name(unit, shard))
+
+
+def standby_name(deployment: str, name: str) -> str:
+    """The name of an alarm that exists since the deployment."""
+    return f"burstwatch-{deployment}-{name}"
+
+
+def standby_arn(config: Config, name: str) -> str:
+    """The ARN of such an alarm: it is where the topic is. Empty without a topic, as there is no deployment then."""
+    where = re.match(r"(arn:[^:]+):sns:([^:]+:\d{12}):", config.page_topic_arn)
+    if where is None:
+        return ""
+    return f"{where[1]}:cloudwatch:{where[2]}:alarm:{standby_name(config.deployment, name)}"
 
 
 def deployment_dimensions(deployment: str) -> list[dict[str, str]]:

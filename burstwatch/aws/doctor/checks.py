@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
-from burstwatch.aws.alarms.unheard import read_mutes, standby_name
+from burstwatch.aws.alarms.unheard import read_mutes
 from burstwatch.aws.client.deployment import Deployment, count_subscribers
 from burstwatch.aws.client.names import (
     HEARTBEAT_METRIC,
@@ -18,8 +18,10 @@ from burstwatch.aws.client.names import (
     NAMESPACE,
     STANDBY_METRICS,
     alarm_prefixes,
+    standby_name,
 )
 from burstwatch.aws.client.session import AwsError, Clients
+from burstwatch.aws.watched.deployed import units_of_rules
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
@@ -406,10 +408,37 @@ def cost(patient: Patient) -> Iterator[Finding]:
     )
 
 
+def roles(patient: Patient) -> Iterator[Finding]:
+    """Try the role of each account that the deployment watches."""
+    specs, problems = units_of_rules(patient.clients, patient.deployment.rules, now=patient.now)
+    for problem in problems:
+        todo = "allow whoever runs the doctor to list the organisation, as `burstwatch policy units` says"
+        yield Finding(check=problem.part, state="unknown", detail=problem.error, do=todo)
+    by_role = {spec.role_arn: spec for spec in specs if spec.role_arn}
+    refused: dict[str, str] = {}
+    for arn, spec in sorted(by_role.items()):
+        try:
+            patient.clients.assume(
+                arn,
+                external_id=spec.external_id,
+                session_name="burstwatch-doctor",
+                region=patient.clients.region,
+            )
+        except AwsError as error:
+            refused[spec.account] = str(error)
+    for account, why in refused.items():
+        todo = f"deploy the member role in {account} with the external id of the deployment; nobody watches it until then"
+        yield Finding(check=f"role in {account}", state="failed", detail=why, do=todo)
+    if by_role:
+        detail = f"{len(by_role) - len(refused)} of {len(by_role)} accounts let us in"
+        yield Finding(check="roles", state="failed" if refused else "ok", detail=detail)
+
+
 #: In this order, by what they look at.
 CHECKS: Mapping[str, Callable[[Patient], Iterable[Finding]]] = {
     "lambda concurrency": concurrency,
     "rules": rules,
+    "roles": roles,
     "heartbeats": heartbeats,
     "faults": faults,
     "dead letters": dead_letters,

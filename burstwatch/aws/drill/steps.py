@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from burstwatch.aws.alarms.api import alarm_request, delete_alarms
 from burstwatch.aws.alarms.publish import datum, send
+from burstwatch.aws.alarms.stack_tags import put_tagged, read_stack_tags
 from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
     ALARMED,
@@ -127,7 +128,8 @@ class _Step:
         """Make the alarm on that metric."""
         text = description(self.message)
         request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
-        self.clients("cloudwatch").put_metric_alarm(**request)
+        tags, _ = read_stack_tags(self.clients, self.config)
+        put_tagged(self.clients, request, tags)
         return self.alarm
 
     def stop(self) -> str:

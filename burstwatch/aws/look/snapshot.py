@@ -43,7 +43,7 @@ class UnitSnapshot:
     enough for what it lacks to be gone. ``guessed`` are ids judged without the days before, which were
     not read yet. ``kind_problems`` are the parts of each kind that failed. ``blind`` says by kind why nobody watches it: its resources cannot be listed or described, or asking failed for
     half or more of those that could be spent from. Neither silence nor a budget that is used up is a failure. ``unlisted`` says
-    the same of kinds that could never be listed here. ``quiet`` says by
+    the same of kinds that could never be listed here, and ``forbidden`` of those that the organisation forbids. ``quiet`` says by
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
@@ -65,6 +65,7 @@ class UnitSnapshot:
     guessed: frozenset[str] = frozenset()
     blind: Mapping[str, str] = field(default_factory=dict)
     unlisted: Mapping[str, str] = field(default_factory=dict)
+    forbidden: Mapping[str, str] = field(default_factory=dict)
     quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
     evaluated: int = 0

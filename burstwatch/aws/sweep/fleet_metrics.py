@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from burstwatch.aws.client.names import FOUND_HEARTBEAT_METRIC
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.history.observations import Resource
@@ -51,6 +52,8 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "Problems": len(result.problems),
     }
     not_watched = sum(assessment.verdict == "not_watched" for assessment in assessments)
+    if result.is_found and result.completed:
+        numbers[FOUND_HEARTBEAT_METRIC] = 1
     if not_watched:  # each metric has a price by the hour, and most fleets have none of these
         numbers["ResourcesNotWatched"] = not_watched
     if known_ages:

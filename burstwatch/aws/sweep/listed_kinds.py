@@ -17,6 +17,8 @@ from burstwatch.config import Config
 from burstwatch.shards import Problem
 
 TAG = "burstwatch:lists-"
+#: AWS's words for a call that a policy of the organisation denies.
+FORBIDDEN = "explicit deny in a service control policy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +37,12 @@ def sort_out(
     Where nobody knows what could be listed before, everything is taken to be blindness, and so it
     is where nothing at all can be listed: that is no policy on one service.
     """
-    problems = _learn(home, snapshot, config, memory)
+    problems = [] if memory.is_found else _learn(home, snapshot, config, memory)
     never: dict[str, str] = {}
+    if (
+        memory.is_found
+    ):  # no tag says what could be listed before, but AWS says what a policy forbids
+        never = {kind: why for kind, why in snapshot.blind.items() if FORBIDDEN in why}
     if memory.has_heartbeat and memory.listed_before is not None:
         never = {
             kind: why
@@ -52,10 +58,12 @@ def sort_out(
     for kind, why in blind.items():
         problem = Problem(part=f"{kind}: nobody watches it", error=why)
         kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
+    forbidden = {kind: why for kind, why in never.items() if FORBIDDEN in why}
     sorted_out = replace(
         snapshot,
         blind=blind,
-        unlisted=never,
+        unlisted={kind: why for kind, why in never.items() if kind not in forbidden},
+        forbidden=forbidden,
         incomplete=snapshot.incomplete - never.keys(),
         kind_problems=kind_problems,
     )

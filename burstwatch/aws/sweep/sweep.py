@@ -46,6 +46,7 @@ class Sweep:
     announced: frozenset[str] = frozenset()
     throttled: int = 0
     reached: bool = True
+    is_found: bool = False
 
 
 def sweep(
@@ -91,7 +92,7 @@ def sweep(
     problems += reconciled.problems
     # A sweep that could not see everything, or make an alarm, is not complete, and its silence must alarm.
     completed = reconciled.is_complete and not snapshot.incomplete and not snapshot.is_blind
-    if completed:
+    if completed and not memory.is_found:  # what was found is counted with all others that were
         # Last: all before it was acknowledged.
         unpublished = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
         problems += unpublished
@@ -105,6 +106,7 @@ def sweep(
         completed=completed,
         announced=reconciled.announced,
         throttled=_throttled(clients, home) - throttled_before,
+        is_found=memory.is_found,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from argparse import ArgumentParser, Namespace
 
-from burstwatch.cli.catalog import catalog, member_role
+from burstwatch.cli.catalog import catalog, member_role, member_stack_set
 from burstwatch.cli.main import Terminal
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table
@@ -20,12 +20,19 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="print the CloudFormation template of the read-only role in each further account",
     )
+    form.add_argument(
+        "--member-stack-set",
+        action="store_true",
+        help="print the template of a StackSet that makes that role in each account of an organisation, new ones too",
+    )
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the volume types as a table or JSON, or the template of the role."""
     if args.member_role:
         document = member_role()
+    elif args.member_stack_set:
+        document = member_stack_set()
     elif args.json:
         document = catalog()
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from burstwatch import installing
 from burstwatch.cli.account import (
     Regions,
-    add_regions_arguments,
+    add_units_arguments,
     check_kinds,
     chosen_regions,
 )
@@ -72,7 +72,7 @@ EXIT_CODES = (
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, the settings, and the form of output."""
     add_selection_argument(parser)
-    add_regions_arguments(parser)
+    add_units_arguments(parser)
     parser.add_argument(
         "--kind",
         metavar="KIND,...",
@@ -132,7 +132,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             looks.append(_look(args, regions.clients(region), config, terminal))
         except ValueError as error:
             silent[region] = str(error)
-    problems = [f"{region}: {error}" for region, error in silent.items()]
+    problems = [*regions.problems, *(f"{name}: {error}" for name, error in silent.items())]
     problems += [
         f"{snapshot.unit}: {p.part}: {p.error}" for snapshot in looks for p in snapshot.problems
     ]
@@ -145,13 +145,19 @@ def run(args: Namespace, terminal: Terminal) -> int:
         text = _openmetrics(entries[: args.limit], looks, silent, regions, now).rstrip("\n")
     elif args.json:
         text = (
-            cost_json(looks, config, at=now, account=regions.home.unit().account)
+            cost_json(
+                looks,
+                config,
+                at=now,
+                account=regions.home.unit().account,
+                extent=regions.extent,
+            )
             if args.cost
             else "\n".join(_documents(entries[: args.limit], now))
         )
     else:
         report = (
-            cost_report(looks, config)
+            cost_report(looks, config, regions.extent)
             if args.cost
             else _report(entries, looks, args, terminal, regions.place)
         )
@@ -309,12 +315,18 @@ def _openmetrics(
         UnitReading(unit=snapshot.unit, snapshot=snapshot, polled_at=now) for snapshot in looks
     ]
     readings += [
-        UnitReading(unit=Unit(account=account, region=region), error=error, polled_at=now)
-        for region, error in silent.items()
+        UnitReading(unit=_unit_of(name, account), error=error, polled_at=now)
+        for name, error in silent.items()
     ]
     units = {str(snapshot.unit): snapshot.unit for snapshot in looks}
     shown = frozenset((units[resource.unit], resource.id) for resource, _ in entries)
     return scan_page(readings, shown=shown, now=now)
+
+
+def _unit_of(name: str, account: str) -> Unit:
+    """The unit that a name stands for: a region of this account, or an account and a region."""
+    named, _, region = name.rpartition("/")
+    return Unit(account=named or account, region=region)
 
 
 def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
@@ -373,8 +385,15 @@ def _report(
     # Who asks for resources by name sees them, whatever they have.
     chosen = [entry for entry in entries if args.all or args.wanted or _has_credits(entry)]
     shown = chosen[: args.limit]
-    headings = [*HEADINGS, "region"] if args.all_regions else [*HEADINGS]
-    rows = [(*_row(entry, silent), entry[0].region)[: len(headings)] for entry in shown]
+    headings = [*HEADINGS, "account and region"] if args.all_units else [*HEADINGS]
+    if args.all_regions:
+        headings = [*HEADINGS, "region"]
+    rows = [
+        (*_row(entry, silent), entry[0].unit if args.all_units else entry[0].region)[
+            : len(headings)
+        ]
+        for entry in shown
+    ]
     notes = [
         f"{resource.id} {why}"
         for resource, _ in shown

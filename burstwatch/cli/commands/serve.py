@@ -2,7 +2,7 @@
 
 import logging
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -10,7 +10,13 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, chosen_regions
+from burstwatch.cli.account import (
+    Regions,
+    add_units_arguments,
+    check_kinds,
+    chosen_regions,
+    make_clients,
+)
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import plain, seconds
@@ -19,7 +25,7 @@ from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
     from burstwatch.aws.client.session import Clients
-    from burstwatch.aws.sweep.units import UnitSpec
+    from burstwatch.aws.watched.units import UnitSpec
     from burstwatch.fleet.poller import Poller
     from burstwatch.fleet.serving import ServeOptions
 
@@ -33,7 +39,7 @@ MOST_TAGS = 20
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Units, the address to serve on, and the settings to judge with."""
-    add_regions_arguments(parser)
+    add_units_arguments(parser)
     parser.add_argument(
         "--units",
         type=Path,
@@ -103,7 +109,7 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
         ValueError: for an argument, setting or file that is not as allowed.
         AwsError: without credentials, or if the regions cannot be listed.
     """
-    from burstwatch.aws.sweep.units import Connections  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.watched.units import Connections  # noqa: PLC0415 - boto3 is an extra
     from burstwatch.fleet.poller import Poller  # noqa: PLC0415
     from burstwatch.fleet.serving import ServeOptions  # noqa: PLC0415
     from burstwatch.fleet.units_file import read_units  # noqa: PLC0415
@@ -115,18 +121,21 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
     if not 1 <= args.max_resources <= MOST_RESOURCES:
         msg = f"max-resources is {args.max_resources:g}, allowed is 1 to {MOST_RESOURCES}"
         raise ValueError(msg)
-    if args.units is not None and args.all_regions:
-        msg = "--units names the regions, and --all-regions is given"
-        raise ValueError(msg)
+    for name in ("all_regions", "all_units"):
+        if args.units is not None and getattr(args, name):
+            msg = f"--units names the regions, and --{name.replace('_', '-')} is given"
+            raise ValueError(msg)
     address = parse_address("web.listen-address", args.address)
     specs = [] if args.units is None else read_units(args.units)
     regions = chosen_regions(args, terminal.env)
+    for problem in regions.problems:
+        print(f"burstwatch: {problem}", file=terminal.stderr)
     config = config_of(args, terminal.env, lambda: regions.home)
     if args.every is not None:
         config = replace(config, sweep_period_s=args.every)
     fleet = Poller(
-        specs or _own_units(regions),
-        Connections(home=regions.home, connect=_connector(regions)),
+        specs or regions.specs or _own_units(regions),
+        Connections(home=regions.home, connect=_connector(args, terminal.env)),
         [*find_kinds(args.kind or config.kinds).values()],
         config,
         clock=terminal.clock,
@@ -141,22 +150,22 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
 
 
 def _own_units(regions: Regions) -> "list[UnitSpec]":
-    from burstwatch.aws.sweep.units import UnitSpec  # noqa: PLC0415
+    from burstwatch.aws.watched.units import UnitSpec  # noqa: PLC0415
 
     return [UnitSpec(region=name) for name in regions.names]
 
 
 def _connector(
-    regions: Regions,
+    args: Namespace, env: Mapping[str, str]
 ) -> "Callable[[Clients, UnitSpec, str], tuple[Clients, float]]":
-    from burstwatch.aws.sweep.units import connect  # noqa: PLC0415
+    from burstwatch.aws.watched.units import connect  # noqa: PLC0415
 
     def connect_as_told(
         home: "Clients", spec: "UnitSpec", deployment: str
     ) -> "tuple[Clients, float]":
         if spec.role_arn or spec.region in {"", home.region}:
             return connect(home, spec, deployment)
-        return regions.clients(spec.region), inf  # with the profile of the command line
+        return make_clients(args, env, spec.region), inf  # with the profile of the command line
 
     return connect_as_told
 

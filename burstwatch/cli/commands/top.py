@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
-from burstwatch.cli.account import Regions, add_regions_arguments, check_kinds, chosen_regions
+from burstwatch.cli.account import Regions, add_units_arguments, check_kinds, chosen_regions
 from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
@@ -31,7 +31,7 @@ GROUP = "look"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which resources, and how often to look."""
-    add_regions_arguments(parser)
+    add_units_arguments(parser)
     parser.add_argument("--kind", metavar="KIND,...", default="", help="only these kinds")
     parser.add_argument(
         "--every",
@@ -88,7 +88,7 @@ def make_look(
 
     def ask(board: Board) -> None:
         now = terminal.clock()
-        snapshots, problems = [], []
+        snapshots, problems = [], [*regions.problems]
         for region in regions.names:
             try:
                 if region not in clients_of:
@@ -104,7 +104,7 @@ def make_look(
                     demand_horizon_s=math.inf,
                 )
             except ValueError as error:
-                if not args.all_regions:
+                if not (args.all_regions or args.all_units):
                     raise
                 problems.append(f"{region}: {error}")
                 continue

@@ -1,0 +1,1 @@
+"""Accounts and regions that are watched: which there are, and how each is reached."""
