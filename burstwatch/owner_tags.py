@@ -14,6 +14,7 @@ WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"
 MAINTENANCE_TAG = "burstwatch:maintenance"
 SNOOZE_TAG = "burstwatch:snooze"
+OWNER_TAGS = (WATCH_TAG, LEAD_TAG, MAINTENANCE_TAG, SNOOZE_TAG)
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SHORTEST_LEAD_S, LONGEST_LEAD_S = 60.0, 86_400.0
 

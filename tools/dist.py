@@ -79,11 +79,16 @@ def function_and_template(target: Path, at: int) -> None:
     environment = {**os.environ, "CDK_OUTDIR": str(synthesised)}
     package = Path(_output("node", "--import", "tsx", "cdk/plain.ts", env=environment))
     pack_zip(target / "burstwatch-lambda.zip", files_below(package), at=at)
+    text = plain_template(synthesised)
+    (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
+
+
+def plain_template(synthesised: Path) -> str:
+    """The template in a folder that ``cdk/plain.ts`` has written, without the paths of CDK."""
     template = json.loads((synthesised / "Burstwatch.template.json").read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
-        resource.pop("Metadata", None)  # the paths of CDK
-    text = json.dumps(template, separators=(",", ":"))
-    (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
+        resource.pop("Metadata", None)
+    return json.dumps(template, separators=(",", ":"))
 
 
 def _construct_library(at: int) -> None:

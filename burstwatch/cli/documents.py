@@ -103,6 +103,8 @@ FIELDS: Mapping[str, Field] = {
         id="the id of the resource",
         name="its name as people know it, or the name of a file",
         kind="its kind, as in `burstwatch catalog`",
+        thing="what is left: stack, alarm, log group, queue or tag",
+        remove_with="the command that removes it",
         type="its type and size for people",
         volume_type="the type of the volume, such as gp2",
         instance_id="the instance that it is attached to",
@@ -239,6 +241,11 @@ DOCUMENTS: Mapping[str, Document] = {
         command="doctor",
         when="one in a line for each check; account and region are null, so that it can be shown to others",
         fields=("check", "result", "detail", "todo"),
+    ),
+    "leftover": Document(
+        command="leftovers",
+        when="one in a line for each thing that is still there",
+        fields=("thing", "name", "remove_with"),
     ),
     "step": Document(
         command="drill",

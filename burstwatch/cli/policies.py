@@ -125,11 +125,23 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         "doctor": (reads, stack, *_doctor()),
         "drill": (stack, alarms, *_drill()),
         "episodes": (stack, alarms, log),
+        "leftovers": (alarms, *_leftovers()),
         "member": (reads,),
         "units": (stack, *_units()),
         "snooze": (listed, *_tag(kinds, lambda tagging: tagging.put_action)),
         "unsnooze": (listed, *_tag(kinds, lambda tagging: tagging.remove_action)),
     }
+
+
+def _leftovers() -> tuple[Statement, ...]:
+    return (
+        Statement(
+            sid="FindWhatIsLeft",
+            actions=(
+                "cloudformation:ListStacks", "logs:DescribeLogGroups", "sqs:ListQueues", "tag:GetResources",
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _units() -> tuple[Statement, ...]:

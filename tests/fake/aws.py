@@ -96,6 +96,10 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
 
     # What a test puts in
 
+    def skip_ids(self, first: int) -> None:
+        """Number what is added from now on from there."""
+        self._ids = count(first)
+
     def add_volume(
         self, volume_type: str, size_gib: int, *, instance_id: str | None = None,
         region: str = "us-east-1", name: str | None = None, **more: Any,

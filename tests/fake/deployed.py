@@ -38,6 +38,12 @@ class Deployed:
         rest = {"nextToken": str(first + 2)} if len(found) > first + 2 else {}
         return {"events": found[first : first + 2], **rest}
 
+    def _DescribeLogGroups(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
+        prefix = params.get("logGroupNamePrefix", "")
+        return {
+            "logGroups": [{"logGroupName": name} for name in self.logs if name.startswith(prefix)]
+        }
+
     def _GetFunctionConfiguration(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         name = params["FunctionName"]
         if name not in self.environments:

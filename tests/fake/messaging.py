@@ -132,6 +132,14 @@ class Messaging:
             raise WireError("QueueDoesNotExist", f"no queue {name}")
         return name
 
+    def _ListStacks(self, _p: Any, _r: Any, _n: str) -> dict[str, Any]:
+        return {
+            "StackSummaries": [
+                {"StackName": name, "StackStatus": "CREATE_COMPLETE", "CreationTime": 0}
+                for name in self.outputs
+            ]
+        }
+
     def _DescribeStacks(self, params: dict[str, Any], _r: Any, _n: str) -> dict[str, Any]:
         name = params["StackName"]
         if name not in self.outputs:

@@ -12,27 +12,37 @@ from burstwatch.aws.client.session import Clients
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import LocalCloud
 from demo.pace import FULL
+from tests.local_cloud.before import build_before
 from tests.local_cloud.queued import draining_volume
 from tools.dist import function_and_template
 
 DEPLOYMENT = "plain"
+BEFORE_KEY = "burstwatch-lambda-before.zip"
 ATTEMPTS, PATIENCE_S, EVERY_S = 3, 400.0, 10.0
+#: Sweeps of a version that has just been deployed: the first may have begun before.
+SWEEPS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plain:
-    """The volume that drains, what its topic page heard, and what is left when the stack is gone."""
+    """The volume that drains, what its topic page heard, and what is left when the stack is gone.
+
+    ``changes`` are the versions that were deployed one after the other, each with the state of the alarm and since when it
+    has it, after sweeps of that version; empty where the history does not have the version before.
+    """
 
     volume: str
     pages: list[Message]
     left: list[str]
+    changes: list[tuple[str, str, str]]
 
 
 def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
     """Deploy it, drain a volume, hear the page, and delete it."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
-    outputs = deploy_plain(clients, folder)
+    before = build_before(folder)
+    outputs = deploy_plain(clients, folder, before)
     topic = next(value for key, value in outputs.items() if "PageTopicArn" in key)
     inbox = Inbox(clients("sns"), clients("sqs"), endpoint=cloud.endpoint)
     inbox.subscribe(f"page-of-{DEPLOYMENT}", topic, http=False)
@@ -46,6 +56,10 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
                 time.sleep(EVERY_S)
             if pages:
                 break
+        changes = (
+            [] if before is None else _change_versions(clients, folder, before[1], outputs, volume)
+        )
+        pages = _pages(inbox, volume)
     finally:
         inbox.close()
     rule = next(value for key, value in outputs.items() if "RuleName" in key)
@@ -54,11 +68,49 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
     clients("cloudformation").delete_stack(StackName=DEPLOYMENT)
     clients("cloudformation").get_waiter("stack_delete_complete").wait(StackName=DEPLOYMENT)
     functions = clients("lambda").list_functions()["Functions"]
-    return Plain(volume=volume, pages=pages, left=[one["FunctionName"] for one in functions])
+    left = [one["FunctionName"] for one in functions]
+    return Plain(volume=volume, pages=pages, left=left, changes=changes)
 
 
-def deploy_plain(clients: Clients, folder: Path) -> dict[str, str]:
-    """Build the package and the template in a folder, and deploy them. Returns the outputs."""
+def _change_versions(
+    clients: Clients, folder: Path, before: str, outputs: dict[str, str], volume: str
+) -> list[tuple[str, str, str]]:
+    """Upgrade the stack, and roll it back, with the episode of a volume open."""
+    now = (folder / "burstwatch-template.json").read_text(encoding="utf-8")
+    changes = []
+    for version, template, key in (
+        ("now", now, "burstwatch-lambda.zip"),
+        ("before", before, BEFORE_KEY),
+    ):
+        _update_stack(clients, template, key)
+        _await_sweeps(clients, outputs, since=time.time())
+        (alarm,) = clients("cloudwatch").describe_alarms(
+            AlarmNames=[f"burstwatch/{DEPLOYMENT}/{volume}/critical"]
+        )["MetricAlarms"]
+        since = alarm.get("StateTransitionedTimestamp") or alarm["StateUpdatedTimestamp"]
+        changes.append((version, alarm["StateValue"], since.isoformat()))
+    return changes
+
+
+def _await_sweeps(clients: Clients, outputs: dict[str, str], *, since: float) -> None:
+    """Wait until a sweep that began later has written to the log that it has ended."""
+    log = next(value for key, value in outputs.items() if "LogGroupName" in key)
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        events = clients("logs").filter_log_events(
+            logGroupName=log, startTime=int(since * 1_000), filterPattern='"swept"'
+        )["events"]
+        if len(events) >= SWEEPS:
+            return
+        time.sleep(EVERY_S)
+    msg = f"no sweep after the change, in {log}"
+    raise RuntimeError(msg)
+
+
+def deploy_plain(
+    clients: Clients, folder: Path, before: tuple[Path, str] | None = None
+) -> dict[str, str]:
+    """Build the package and the template in a folder, and deploy them, or those ``before``. Returns the outputs."""
     function_and_template(folder, at=0)
     bucket = f"plain-{clients.region}"
     clients("s3").create_bucket(
@@ -67,37 +119,57 @@ def deploy_plain(clients: Clients, folder: Path) -> dict[str, str]:
     clients("s3").upload_file(
         str(folder / "burstwatch-lambda.zip"), bucket, "burstwatch-lambda.zip"
     )
+    if before is not None:
+        clients("s3").upload_file(str(before[0]), bucket, BEFORE_KEY)
+        return _make_stack(clients, before[1], BEFORE_KEY)
     template = (folder / "burstwatch-template.json").read_text(encoding="utf-8")
-    return _make_stack(clients, template, bucket)
+    return _make_stack(clients, template, "burstwatch-lambda.zip")
 
 
-def _make_stack(clients: Clients, template: str, bucket: str) -> dict[str, str]:
-    cloudformation = clients("cloudformation")
+def _parameters(clients: Clients, key: str) -> list[dict[str, str]]:
     machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
     given = {
-        "CodeBucket": bucket,
+        "CodeBucket": f"plain-{clients.region}",
+        "CodeKey": key,
         "Deployment": DEPLOYMENT,
         "Architecture": machine,
         "LeadS": FULL.settings["lead_s"],
         "AlarmPathS": FULL.settings["alarm_path_s"],
         "AlarmEmail": "plain@example.org",
     }
-    cloudformation.create_stack(
+    return [{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()]
+
+
+def _update_stack(clients: Clients, template: str, key: str) -> None:
+    clients("cloudformation").update_stack(
         StackName=DEPLOYMENT,
         TemplateBody=template,
         Capabilities=["CAPABILITY_IAM"],
-        Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
+        Parameters=_parameters(clients, key),
     )
+    _await_stack(clients, "stack_update_complete")
+
+
+def _make_stack(clients: Clients, template: str, key: str) -> dict[str, str]:
+    clients("cloudformation").create_stack(
+        StackName=DEPLOYMENT,
+        TemplateBody=template,
+        Capabilities=["CAPABILITY_IAM"],
+        Parameters=_parameters(clients, key),
+    )
+    _await_stack(clients, "stack_create_complete")
+    (stack,) = clients("cloudformation").describe_stacks(StackName=DEPLOYMENT)["Stacks"]
+    return {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
+
+
+def _await_stack(clients: Clients, state: str) -> None:
+    cloudformation = clients("cloudformation")
     try:
-        cloudformation.get_waiter("stack_create_complete").wait(
-            StackName=DEPLOYMENT, WaiterConfig={"Delay": 3}
-        )
+        cloudformation.get_waiter(state).wait(StackName=DEPLOYMENT, WaiterConfig={"Delay": 3})
     except WaiterError as error:
         events = cloudformation.describe_stack_events(StackName=DEPLOYMENT)["StackEvents"]
         failed = [one for one in events if "FAILED" in one["ResourceStatus"]]
         raise RuntimeError(json.dumps(failed, default=str)) from error
-    (stack,) = cloudformation.describe_stacks(StackName=DEPLOYMENT)["Stacks"]
-    return {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
 
 
 def _pages(inbox: Inbox, volume: str) -> list[Message]:

@@ -12,6 +12,7 @@ from burstwatch.aws.client.session import Clients
 from burstwatch.cli.policies import policy_of
 from demo.localcloud.cloud import LocalCloud
 
+LISTS_TARGETS = "events:ListTargetsByRule"
 TIMEOUT_S = 600
 
 
@@ -67,13 +68,21 @@ class Commands:
         iam.put_role_policy(RoleName=role, PolicyName="own", PolicyDocument=json.dumps(policy))
 
     def _named(self, policy: dict[str, Any]) -> dict[str, Any]:
-        """The policy with the topics by their own ARNs."""
+        """The policy with the topics by their own ARNs.
+
+        The emulator takes the event bus for the resource of ListTargetsByRule, which on AWS is the rule.
+        """
 
         def resources(statement: dict[str, Any]) -> Any:
             named = statement["Resource"]
             if isinstance(named, str):
                 return self._topics if ":sns:" in named else named
-            return [arn for arn in named if ":sns:" not in arn] + self._topics
+            bus = (
+                ["arn:aws:events:*:*:event-bus/default"]
+                if LISTS_TARGETS in statement["Action"]
+                else []
+            )
+            return [arn for arn in named if ":sns:" not in arn] + self._topics + bus
 
         statements = [
             {**statement, "Resource": resources(statement)} for statement in policy["Statement"]

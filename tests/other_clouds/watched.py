@@ -130,6 +130,7 @@ class Play:
         self._run(
             commands,
             ("advise", "--days", "1", "--deployment", DEPLOYMENT), ("audit-alarms",), ("doctor", "--json"),
+            ("leftovers", "--json"),
             ("snooze", NAME, "30m", "--reason", "a test"), ("unsnooze", NAME), ("episodes", "--json"), ("digest",),
             ("top", "--deployment", DEPLOYMENT), ("export", NAME),
         )  # fmt: skip

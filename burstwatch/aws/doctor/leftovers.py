@@ -1,0 +1,100 @@
+"""Lists what of a deployment is still there: after it was removed, nothing should be.
+
+It only reads. What may not be read is said, and hides nothing else.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name
+from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.owner_tags import OWNER_TAGS
+from burstwatch.shards import Problem
+
+#: States of a stack that is gone.
+DELETED = "DELETE_COMPLETE"
+#: Stacks of the member role, as docs/accounts.md names them.
+MEMBER_STACK = "burstwatch-member"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Leftover:
+    """One thing that is still there: what it is, its name, and the command that removes it."""
+
+    kind: str
+    name: str
+    command: str
+
+
+def find_leftovers(
+    clients: Clients, deployment: str, stack: str = ""
+) -> tuple[list[Leftover], list[Problem]]:
+    """Everything of a deployment in the region of the clients, and what could not be looked for."""
+    leftovers: list[Leftover] = []
+    problems: list[Problem] = []
+    searches: dict[str, Callable[[], Iterator[Leftover]]] = {
+        "stacks": lambda: _stacks(clients, stack or stack_name(deployment)),
+        "alarms": lambda: _alarms(clients, deployment),
+        "log groups": lambda: _log_groups(clients, stack or stack_name(deployment)),
+        "queues of drills": lambda: _queues(clients),
+        "tags": lambda: _tags(clients),
+    }
+    for part, search in searches.items():
+        try:
+            leftovers += search()
+        except AWS_ERRORS as error:
+            problems.append(Problem(part=part, error=describe_error(error)))
+    return leftovers, problems
+
+
+def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
+    """The stacks of the deployment and of the member role."""
+    for page in clients("cloudformation").get_paginator("list_stacks").paginate():
+        for summary in page["StackSummaries"]:
+            name, state = summary["StackName"], summary["StackStatus"]
+            is_of_role = name == MEMBER_STACK or name.startswith(f"StackSet-{MEMBER_STACK}-")
+            if state != DELETED and (name == stack or is_of_role):
+                command = f"aws cloudformation delete-stack --stack-name {name}"
+                yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
+
+
+def _alarms(clients: Clients, deployment: str) -> Iterator[Leftover]:
+    """Alarms that sweeps made, and those of the stack."""
+    paginator = clients("cloudwatch").get_paginator("describe_alarms")
+    for prefix in (*alarm_prefixes(deployment), f"burstwatch-{deployment}-"):
+        for page in paginator.paginate(AlarmNamePrefix=prefix):
+            for alarm in page["MetricAlarms"]:
+                name = alarm["AlarmName"]
+                command = f"burstwatch delete-alarms --deployment {deployment} --yes"
+                if name.startswith(f"burstwatch-{deployment}-"):
+                    command = f"aws cloudwatch delete-alarms --alarm-names '{name}'"
+                yield Leftover(kind="alarm", name=name, command=command)
+
+
+def _log_groups(clients: Clients, stack: str) -> Iterator[Leftover]:
+    paginator = clients("logs").get_paginator("describe_log_groups")
+    for page in paginator.paginate(logGroupNamePrefix=f"{stack}-BurstWatch"):
+        for group in page["logGroups"]:
+            name = group["logGroupName"]
+            command = f"aws logs delete-log-group --log-group-name {name}"
+            yield Leftover(kind="log group", name=name, command=command)
+
+
+def _queues(clients: Clients) -> Iterator[Leftover]:
+    pages = clients("sqs").get_paginator("list_queues").paginate(QueueNamePrefix=DRILL_QUEUE)
+    for page in pages:
+        for url in page.get("QueueUrls", ()):
+            yield Leftover(
+                kind="queue", name=url, command=f"aws sqs delete-queue --queue-url {url}"
+            )
+
+
+def _tags(clients: Clients) -> Iterator[Leftover]:
+    """Tags of owners, which are theirs: a snooze that nobody heeds any more is only confusing."""
+    paginator = clients("resourcegroupstaggingapi").get_paginator("get_resources")
+    for tag in OWNER_TAGS:
+        for page in paginator.paginate(TagFilters=[{"Key": tag}]):
+            for item in page["ResourceTagMappingList"]:
+                arn = item["ResourceARN"]
+                command = f"aws resourcegroupstaggingapi untag-resources --resource-arn-list {arn} --tag-keys {tag}"
+                yield Leftover(kind="tag", name=f"{tag} on {arn}", command=command)
