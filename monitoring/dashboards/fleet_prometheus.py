@@ -227,12 +227,14 @@ def _monitor() -> list[Panel]:
             targets=[series("age", f"time() - max by ({by_unit}) ({one(m.UNIT_POLLED_AT, of=UNITS)})", UNIT)],
         ),
         graph(
-            "Problems", "Parts of polls that failed, and calls that AWS throttled in a minute. The log names them.",
+            "Problems", "Parts of polls that failed, accounts and regions that did not answer, and calls that AWS throttled in a minute. The log names them.",
             kind=KIND, unit="short", width=8, soft_most=1,
             targets=[
-                series("problems", f"sum by ({by_unit}) ({one(m.UNIT_PROBLEMS, of=UNITS)}) > 0", f"{UNIT} problems"),
-                series("throttled", f"60 * sum by ({by_unit}) ({rate(m.THROTTLED, of=UNITS)}) > 0", f"{UNIT} throttled"),
+                series("problems", f"sum({one(m.UNIT_PROBLEMS, of=UNITS)})", "problems"),
+                series("units", f"sum({one(m.UNIT_UP, of=UNITS)} == bool 0)", "do not answer"),
+                series("throttled", f"60 * sum({rate(m.THROTTLED, of=UNITS)})", "throttled"),
             ],
+            looks={"do not answer": SeriesStyle(color=RED), "problems": SeriesStyle(color=ORANGE), "throttled": SeriesStyle(color=BLUE)},
         ),
         graph(
             "Metrics asked for", "By GetMetricData, which AWS bills by the metric: so many an hour.",
