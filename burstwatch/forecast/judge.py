@@ -1,6 +1,7 @@
 """Judges the instants of one history: the danger now, what is held from before, and a relapse."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from burstwatch.bucket import time_to_empty
@@ -10,6 +11,7 @@ from burstwatch.forecast.own_past import look_at_past
 from burstwatch.formatting import span
 from burstwatch.history.history import History
 from burstwatch.history.observations import Verdict
+from burstwatch.history.past import Past
 
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
@@ -34,6 +36,8 @@ class Danger:
 
 
 SAFE = Danger(verdict="ok")
+#: Keys of the memory of a track: the verdicts of past instants, and those that an earlier look has kept.
+MARKS, KEPT = "marks", "kept marks"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,10 +115,14 @@ class Judge:
             size = history.size - back
             if had_incident and history.cut(size).is_recovering(known_from):
                 break  # what was before the end of an incident ended with it
-            key = size if warned_at is None else -size
+            is_warned = warned_at is not None
+            key = -size if is_warned else size
             marked = marks.get(key)
             if marked is None:
-                marked = marks[key] = self._at_mark(size, is_warned=warned_at is not None)
+                marked = self._kept_mark(size, is_warned=is_warned)
+            if marked is None:
+                marked = self._at_mark(size, is_warned=is_warned)
+            marks[key] = marked
             if marked == "critical":
                 # Before the hold time it only tells that the warning was part of a page, and ended with it.
                 return (
@@ -133,11 +141,22 @@ class Judge:
 
         A replay comes back to each at every moment of the hold time.
         """
-        key = ("marks", self.near_s, self.threshold, self.config.page_on, id(self.model))
-        marks = self.history.track.memory.setdefault(key, {})
+        marks = self.history.track.memory.setdefault(self._terms, {})
         if not isinstance(marks, dict):
-            raise TypeError(key)
+            raise TypeError(self._terms)
         return marks
+
+    @property
+    def _terms(self) -> tuple[object, ...]:
+        """All that the verdict of an instant depends on, beside the history."""
+        return MARKS, self.near_s, self.threshold, self.config.page_on, id(self.model)
+
+    def _kept_mark(self, size: int, *, is_warned: bool) -> Verdict | None:
+        """The verdict of an earlier look about an instant, where that saw all that could be known of it."""
+        kept = self.history.track.memory.get(KEPT)
+        if not isinstance(kept, KeptMarks) or kept.terms != self._terms:
+            return None
+        return kept.verdicts.get((self.history.start_s + size * self.history.period_s, is_warned))
 
     def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
@@ -190,6 +209,37 @@ class Judge:
         if not isinstance(cached, float):
             cached = memory[key] = hazard(history, horizon_s, self.model)
         return cached
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptMarks:
+    """Verdicts of past instants, as a look saw them, for the next look at the same resource.
+
+    By the end of the instant and whether a warning had been found. They hold for the same ``terms`` of the judge, and
+    with the same days before.
+    """
+
+    terms: object
+    past: Past | None
+    verdicts: Mapping[tuple[float, bool], Verdict]
+
+
+def recall_marks(history: History, kept: KeptMarks | None) -> None:
+    """Let the judge of a history find what an earlier look has kept."""
+    if kept is not None and kept.past is history.track.past:
+        history.track.memory[KEPT] = kept
+
+
+def marks_to_keep(history: History, *, until_s: float) -> KeptMarks | None:
+    """The verdicts of instants before ``until_s``, of which all that could be known is known. None if there are none."""
+    for terms, marks in history.track.memory.items():
+        if isinstance(terms, tuple) and terms[0] == MARKS and isinstance(marks, dict):
+            ends = {key: history.start_s + abs(key) * history.period_s for key in marks}
+            verdicts = {
+                (end_s, key < 0): marks[key] for key, end_s in ends.items() if end_s <= until_s
+            }
+            return KeptMarks(terms=terms, past=history.track.past, verdicts=verdicts)
+    return None
 
 
 def _slow_s(history: History) -> float:

@@ -16,7 +16,13 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
-from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
+from burstwatch.forecast.judge import (
+    BACK_RATIO,
+    WARNING_MARGINS,
+    KeptMarks,
+    marks_to_keep,
+    recall_marks,
+)
 from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
@@ -84,6 +90,8 @@ LONGEST_BACK_S = MINUTES_KEPT.value * DAY
 #: Limits that were exceeded in the last so many seconds are told.
 EXCEEDED_WINDOW_S = 600.0
 NOTHING_EXCEEDED: Mapping[str, float] = MappingProxyType({})
+#: A datapoint that comes later than this after its period is not waited for.
+LATEST_DATA_S = 1_800.0
 #: Resources that are asked for their demand together: one call answers four metrics of six hours.
 PIECE = 69
 
@@ -275,9 +283,17 @@ class Batch:
             is_near=stays_near,
             # Where the hours were not answered there are only those of the glance.
             levels=sample.levels() if stays_near and not failed else None,
+            marks=self._marks(observation) if stays_near and not failed else None,
             level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
             failed=failed,
         )
+
+    def _marks(self, observation: Observation) -> KeptMarks | None:
+        """Verdicts of past instants to keep: of those of which no datapoint can come any more."""
+        history = observation.history
+        if history is None or history.has_demand():
+            return None  # with the demand, which most looks do not ask for, they may be others
+        return marks_to_keep(history, until_s=self.task.now - LATEST_DATA_S)
 
     def _matters(self, glance: Observation) -> bool:
         """True if more than its newest level decides what to make of it."""
@@ -293,8 +309,10 @@ class Batch:
         task = self.task
         if worst_now_s(observation) < task.demand_horizon_s:
             return None
-        assessment = assess(observation, task.config)
         last_look = task.schedule.last_look(observation.resource)
+        if last_look is not None and observation.history is not None:
+            recall_marks(observation.history, last_look.marks)
+        assessment = assess(observation, task.config)
         severity = _alarmed(assessment.verdict)
         is_news = last_look is None or severity != _alarmed(last_look.assessment.verdict)
         return None if severity and is_news else assessment

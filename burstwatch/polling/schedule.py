@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 from burstwatch.config import Config
+from burstwatch.forecast.judge import KeptMarks
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
 from burstwatch.history.observations import Resource
@@ -71,6 +72,7 @@ class Judgement:
     level_seen: SeenLevel | None = None
     levels: Levels | None = None
     past: tuple[Past | None, ...] = ()
+    marks: KeptMarks | None = None
     failed: bool = False
 
 
@@ -91,6 +93,7 @@ class LastLook:
     failed: bool = False
     level_seen: SeenLevel | None = None
     levels: Levels | None = None
+    marks: KeptMarks | None = None
     background: Background | None = None
     blind: int = 0
 
@@ -193,6 +196,7 @@ class Schedule:
             failed=judgement.failed,
             level_seen=level_seen,
             levels=levels if is_near else None,
+            marks=judgement.marks if is_near else None,
             background=background,
             blind=blind,
         )

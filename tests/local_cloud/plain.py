@@ -4,11 +4,14 @@ import json
 import platform
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from botocore.exceptions import WaiterError
 
+from burstwatch.aws.client.names import HEARTBEAT_METRIC, NAMESPACE, part_dimensions
 from burstwatch.aws.client.session import Clients
+from demo.fleet import MINUTE_S
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import LocalCloud
 from demo.pace import FULL
@@ -56,9 +59,7 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
                 time.sleep(EVERY_S)
             if pages:
                 break
-        changes = (
-            [] if before is None else _change_versions(clients, folder, before[1], outputs, volume)
-        )
+        changes = [] if before is None else _change_versions(clients, folder, before[1], volume)
         pages = _pages(inbox, volume)
     finally:
         inbox.close()
@@ -73,7 +74,7 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
 
 
 def _change_versions(
-    clients: Clients, folder: Path, before: str, outputs: dict[str, str], volume: str
+    clients: Clients, folder: Path, before: str, volume: str
 ) -> list[tuple[str, str, str]]:
     """Upgrade the stack, and roll it back, with the episode of a volume open."""
     now = (folder / "burstwatch-template.json").read_text(encoding="utf-8")
@@ -83,7 +84,7 @@ def _change_versions(
         ("before", before, BEFORE_KEY),
     ):
         _update_stack(clients, template, key)
-        _await_sweeps(clients, outputs, since=time.time())
+        _await_sweeps(clients, since=time.time())
         (alarm,) = clients("cloudwatch").describe_alarms(
             AlarmNames=[f"burstwatch/{DEPLOYMENT}/{volume}/critical"]
         )["MetricAlarms"]
@@ -92,18 +93,24 @@ def _change_versions(
     return changes
 
 
-def _await_sweeps(clients: Clients, outputs: dict[str, str], *, since: float) -> None:
-    """Wait until a sweep that began later has written to the log that it has ended."""
-    log = next(value for key, value in outputs.items() if "LogGroupName" in key)
+def _await_sweeps(clients: Clients, *, since: float) -> None:
+    """Wait until sweeps that began in later minutes have completed."""
+    account = clients.unit().account
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        events = clients("logs").filter_log_events(
-            logGroupName=log, startTime=int(since * 1_000), filterPattern='"swept"'
-        )["events"]
-        if len(events) >= SWEEPS:
+        points = clients("cloudwatch").get_metric_statistics(
+            Namespace=NAMESPACE,
+            MetricName=HEARTBEAT_METRIC,
+            Dimensions=part_dimensions(DEPLOYMENT, f"{account}/{clients.region}"),
+            StartTime=datetime.fromtimestamp(since + MINUTE_S, tz=UTC),
+            EndTime=datetime.now(tz=UTC) + timedelta(minutes=1),
+            Period=int(MINUTE_S),
+            Statistics=["Sum"],
+        )["Datapoints"]
+        if len(points) >= SWEEPS:
             return
         time.sleep(EVERY_S)
-    msg = f"no sweep after the change, in {log}"
+    msg = f"no sweep of {DEPLOYMENT} has completed after the change"
     raise RuntimeError(msg)
 
 

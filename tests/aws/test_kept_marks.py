@@ -1,0 +1,42 @@
+"""What earlier looks have kept of past instants changes no verdict: a warm function says what a cold one says."""
+
+import random
+
+import pytest
+
+from burstwatch.aws.look.memory import Memory
+from tests.aws.looking import take_look
+from tests.aws.sweeping import Disk
+from tests.conftest import Cloud
+
+MINUTES = 150
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_warm_look_has_the_verdicts_of_a_cold_one(cloud: Cloud, seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - loads of a test
+    disks = [Disk(cloud, percent=draw.uniform(20.0, 70.0)) for _ in range(6)]
+    warm = Memory()
+    loads = {disk.id: 300.0 for disk in disks}
+    compared = kept = 0
+    for minute in range(MINUTES):
+        began = cloud.clock.now
+        for disk in disks:
+            cloud.clock.now = began
+            if draw.random() < 0.1:
+                loads[disk.id] = draw.choice((0.0, 100.0, 300.0, 900.0, 3_000.0))
+            disk.minute(iops=loads[disk.id])
+        looked = take_look(cloud, warm)
+        kept += sum(last_look.marks is not None for last_look in warm.looks.values())
+        if minute % 10 == 9:
+            fresh = Memory()
+            # As a function that has just started, which has read the days before already.
+            fresh.pasts = dict(warm.pasts)
+            cold = take_look(cloud, fresh)
+            for key, (_, assessment) in cold.assessments.items():
+                if looked.assessments[key][1].projection.at < cloud.clock.now:
+                    continue  # announced, and not asked again at this look
+                compared += 1
+                assert looked.assessments[key][1].verdict == assessment.verdict, (minute, key)
+    assert compared > MINUTES // 10
+    assert kept > 0
