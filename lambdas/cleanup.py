@@ -83,11 +83,11 @@ def begin(deployment: str, units: Iterable[str], period_s: float, periods: int) 
 
 
 def _heartbeats(deployment: str, unit: str) -> Iterator[dict[str, Any]]:
-    """The first datapoint of each metric about a unit, without its time. Of what is found there is none yet."""
+    """The first datapoint of each metric about a unit, without its time. Of what is found one counts as completed, until the first search."""
     if unit == FOUND:
         dimensions = deployment_dimensions(deployment)
         for metric in (FOUND_METRIC, FOUND_HEARTBEAT_METRIC):
-            yield {"MetricName": metric, "Dimensions": dimensions, "Value": 0.0}
+            yield {"MetricName": metric, "Dimensions": dimensions, "Value": 1.0}
     else:
         dimensions = part_dimensions(deployment, unit)
         yield {"MetricName": HEARTBEAT_METRIC, "Dimensions": dimensions, "Value": 1.0}

@@ -53,7 +53,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     problems += tell_unheard(home, unheard, config, now=now)
     for problem in problems:
         logger.warning("part failed", part=problem.part, error=problem.error)
-    numbers = {FOUND_METRIC: len(units.specs), "Problems": len(problems)}
+    numbers = {"Problems": len(problems)}
+    # Where the accounts were never listed nobody knows how many there are: no number is what pages then.
+    if units.is_whole:
+        numbers[FOUND_METRIC] = len(units.specs)
     for name, value in numbers.items():
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
     logger.info(

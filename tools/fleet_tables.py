@@ -143,6 +143,33 @@ def programs_table() -> str:
     )
 
 
+def served_day_table() -> str:
+    """A day of `burstwatch serve` beside the pollers."""
+    rows: list[Sequence[str]] = []
+    for day in _read("served_day"):
+        cells = (
+            f"{day['volumes']:,}", day["program"], f"{day['asks_every_s'] // 60} min",
+            f"{day['billed_metrics']:,.0f}", f"{day['usd']:,.2f}", f"{day['calls']:,.0f}",
+            f"{day['cpu_s']:,.0f} s", f"{day['peak_mib']:.0f} MiB", f"{day['series']:,}",
+        )  # fmt: skip
+        rows.append(cells)
+    return markdown_table(
+        "volumes | program | looks every | metrics billed | dollars a day | calls | CPU a day | memory | series",
+        rows,
+    )
+
+
+def served_memory_table() -> str:
+    """Memory of `burstwatch serve` over a whole day."""
+    (day,) = _read("served_memory")
+    hours = (1, 3, 6, 12, 18, 24)
+    row = [
+        f"{day['volumes']:,}",
+        *(f"{day['resident_mib_by_hour'][hour - 1]} MiB" for hour in hours),
+    ]
+    return markdown_table(" | ".join(["volumes", *(f"{hour} h" for hour in hours)]), [row])
+
+
 def balance_alone_table() -> str:
     """The worth to the pages of the operations behind a balance."""
     rows: list[Sequence[str]] = []

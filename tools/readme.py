@@ -330,6 +330,8 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "grid": fleet_tables.grid_table,
         "delay": fleet_tables.delay_table,
         "programs": fleet_tables.programs_table,
+        "served-day": fleet_tables.served_day_table,
+        "served-memory": fleet_tables.served_memory_table,
         "balance-alone": fleet_tables.balance_alone_table,
         "shards": fleet_tables.shards_table,
         "mixed": fleet_tables.mixed_sentence,

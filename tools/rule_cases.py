@@ -84,6 +84,11 @@ DRY, THROTTLED, HELD = "BurstwatchRunsDry", "BurstwatchThrottledNow", "Burstwatc
 DOWN, ABSENT = "BurstwatchExporterDown", "BurstwatchAbsent"
 PAGES = ((DRY, "critical"), (THROTTLED, "critical"))
 MOUNTS = "proc/1/mountinfo"
+LISTED = (
+    'burstwatch_units_listed_timestamp_seconds{instance="monitor:10048",job="burstwatch-fleet"}'
+)
+#: Minutes in which the units of a deployment cannot be listed.
+UNLISTED = range(20, 90)
 #: Minutes in which nothing is written for node_exporter: what was written before stays.
 UNWRITTEN = range(50, 100)
 _WRITTEN_AT = [60.0 * (UNWRITTEN.start if minute in UNWRITTEN else minute) for minute in range(150)]
@@ -243,8 +248,27 @@ CASES_BY_NAME = {
             *_fires("BurstwatchManyUnknown", (19, 0), (50, 1), (75, 0)),
             *_fires("BurstwatchUnitNotWatched", (79, 0), (100, 2), (145, 0), severity="critical"),
             *_fires("BurstwatchFleetAbsent", (149, 0), (156, 1), (160, 0), severity="critical"),
+            *_fires("BurstwatchFleetDown", (149, 0), (156, 1), (160, 0), severity="critical"),
             *_fires("BurstwatchResourcesLeftOut", (10, 0), (30, 2), (145, 0)),
         ],
+        rules="fleet",
+    ),
+    "fleet-lost": Case(
+        text="A volume is critical, and then nobody can ask for it: the page does not end as if all were well.",
+        minutes=150,
+        fleet=FleetLoad(
+            iops=minutes_at((20, 100), (100, 3_000), (30, 100)),
+            acts={32: deny("GetMetricData"), 60: deny()},
+        ),
+        expected=_fires("BurstwatchDangerUnknown", (30, 0), (45, 2), (75, 0), severity="critical"),
+        rules="fleet",
+    ),
+    "fleet-unlisted": Case(
+        text="The units of a deployment were listed until minute 20, and are again from minute 90 on.",
+        minutes=120,
+        fleet=FleetLoad(iops=minutes_at((120, 100))),
+        others=lambda: {LISTED: [f"{60 * (UNLISTED.start if minute in UNLISTED else minute)}" for minute in range(120)]},
+        expected=_fires("BurstwatchUnitsNotListed", (40, 0), (70, 1), (100, 0)),
         rules="fleet",
     ),
     "fleet-budget": Case(
@@ -296,7 +320,7 @@ def render(case: Case) -> str:
 
 def _series(case: Case) -> dict[str, Sequence[str]]:
     if case.fleet is not None:
-        return {**replay_fleet(case.fleet, case.minutes)}
+        return {**replay_fleet(case.fleet, case.minutes), **case.others()}
     disk = volume(case.loads, size_gib=case.size_gib, ratio=case.ratio)
     if case.rules == "yace":
         return {**replay_yace(disk, case.minutes, unseen=case.unseen)}

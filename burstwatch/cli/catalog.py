@@ -46,6 +46,18 @@ def member_stack_set() -> dict[str, Any]:
         "Description": "burstwatch: makes the role that lets a monitoring account read, in each account of an organisation",
         "Parameters": {
             **parameters,
+            "StackSetName": {
+                "Type": "String",
+                "Default": MEMBER_ROLE,
+                "AllowedPattern": "[a-zA-Z][-a-zA-Z0-9]{0,127}",
+                "Description": "the name of the StackSet",
+            },
+            "CallAs": {
+                "Type": "String",
+                "Default": "SELF",
+                "AllowedValues": ["SELF", "DELEGATED_ADMIN"],
+                "Description": "SELF in the management account, DELEGATED_ADMIN in a delegated administrator of StackSets",
+            },
             "OrganizationalUnitIds": {
                 "Type": "CommaDelimitedList",
                 "Description": "the organisational units whose accounts get the role, or the root (r-...) for all",
@@ -55,7 +67,8 @@ def member_stack_set() -> dict[str, Any]:
             "Members": {
                 "Type": "AWS::CloudFormation::StackSet",
                 "Properties": {
-                    "StackSetName": {"Ref": "RoleName"},
+                    "StackSetName": {"Ref": "StackSetName"},
+                    "CallAs": {"Ref": "CallAs"},
                     "Description": role["Description"],
                     "PermissionModel": "SERVICE_MANAGED",
                     # An account that joins gets the role by itself, and one that leaves loses it.

@@ -187,7 +187,7 @@ def _doctor() -> tuple[Statement, ...]:
                 "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sqs:GetQueueAttributes",
             ),
             resources=(
-                "events:*:*:rule/{stack_of_64}-BurstWatchSweep*", "lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",
+                "events:*:*:rule/{stack_of_64}-BurstWatch*", "lambda:*:*:function:{stack_of_64}-BurstWatchSweep*",
                 "sns:*:*:{stack}-BurstWatchTopics*", "sqs:*:*:{stack_of_80}-BurstWatchSweep*",
             ),
         ),

@@ -59,7 +59,7 @@ UNKNOWN = gauge(
 UNIT_UP = gauge(
     "unit_up",
     UNIT,
-    "1 if the account and region answered at the last poll, else 0: what is known of it ends after five periods without an answer.",
+    "1 if the account and region answered at the last poll, and anything in it can be watched, else 0: what is known of it ends after five periods without an answer.",
 )
 UNIT_POLLED_AT = gauge(
     "unit_polled_timestamp_seconds", UNIT, "When the account and region last answered."
@@ -98,6 +98,11 @@ CALLS = counter("unit_calls", UNIT, "Answers of AWS since the start, repeated ca
 THROTTLED = counter(
     "unit_calls_throttled", UNIT, "Answers of AWS that asked for fewer calls since the start."
 )
+LISTED_AT = gauge(
+    "units_listed_timestamp_seconds",
+    (),
+    "When the accounts and regions to poll were last listed in full (--all-units); absent where they are named by hand.",
+)
 BUILD_INFO = gauge("fleet_build_info", ("version",), "1, with the version of the program.")
 
 #: Characters of a tag's name that a label may not have become an underscore.
@@ -128,7 +133,7 @@ OF_COST = (UNIT_SECONDS, REQUESTED, REQUESTED_USD, REFUSED, CALLS, THROTTLED)
 
 def served_metrics(tags: Sequence[str] = ()) -> tuple[Definition, ...]:
     """Every metric of the endpoint, in the order of its page."""
-    return (BUILD_INFO, REFUSALS, *OF_UNIT, *OF_COST, resource_info(tags), *OF_RESOURCE)
+    return (BUILD_INFO, LISTED_AT, REFUSALS, *OF_UNIT, *OF_COST, resource_info(tags), *OF_RESOURCE)
 
 
 def scan_metrics() -> tuple[Definition, ...]:

@@ -66,7 +66,7 @@ class FleetCollector(Collector):
         for reading in readings:
             ended = reading.has_ended(now, lasts_s=self._lasts_s)
             _add_unit(page, reading, shown, has_ended=ended)
-            _add_cost(page, reading)
+            _add_cost(page, reading, has_ended=ended)
             if reading.snapshot is not None:
                 add_resources(
                     page, reading.snapshot, self._tags, now=now, shown=shown, has_ended=ended
@@ -154,7 +154,7 @@ def _add_unit(page: Page, reading: UnitReading, shown: Shown, *, has_ended: bool
     """Add whether an account and region answers, and its resources in numbers."""
     unit, snapshot = _unit_labels(reading), reading.snapshot
     if reading.polled_at is not None:
-        page.add(m.UNIT_UP, unit, not reading.error)
+        page.add(m.UNIT_UP, unit, not reading.error and not _is_blind(snapshot))
         page.add(m.UNIT_PROBLEMS, unit, len(reading.problems))
     if snapshot is None:
         return
@@ -165,6 +165,8 @@ def _add_unit(page: Page, reading: UnitReading, shown: Shown, *, has_ended: bool
     )
     for (kind, verdict), count in sorted(counts.items()):
         page.add(m.UNIT_RESOURCES, (*unit, kind, verdict), count)
+    if has_ended:
+        return
     left_out = 0
     if shown is not None:
         left_out = sum((reading.unit, key) not in shown for key in snapshot.assessments)
@@ -173,12 +175,20 @@ def _add_unit(page: Page, reading: UnitReading, shown: Shown, *, has_ended: bool
         page.add(m.KIND_UNWATCHED, (*unit, kind, stable_reason(reason)), 1)
 
 
-def _add_cost(page: Page, reading: UnitReading) -> None:
+def _is_blind(snapshot: UnitSnapshot | None) -> bool:
+    """True if nothing in a unit can be watched."""
+    return (
+        snapshot is not None
+        and {**snapshot.blind, **snapshot.unlisted}.keys() >= snapshot.kinds.keys()
+    )
+
+
+def _add_cost(page: Page, reading: UnitReading, *, has_ended: bool) -> None:
     """Add what it has cost to know."""
     unit, spent = _unit_labels(reading), reading.spent
     if reading.polled_at is not None:
         page.add(m.UNIT_SECONDS, unit, reading.seconds)
-    if reading.snapshot is not None:
+    if reading.snapshot is not None and not has_ended:
         page.add(m.REFUSED, unit, reading.snapshot.metrics_refused)
     page.add(m.REQUESTED, unit, spent.metrics)
     page.add(m.REQUESTED_USD, unit, usd_of("metric_request", spent.metrics))

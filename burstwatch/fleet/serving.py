@@ -1,6 +1,7 @@
 """Serves a fleet to Prometheus: polls in the background until told to stop."""
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,28 +9,69 @@ from threading import Event
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
+from burstwatch.aws.watched.units import UnitSpec
+from burstwatch.fleet import metrics as m
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller
 from burstwatch.fleet.site import FleetSite
 from burstwatch.web.address import Address
 from burstwatch.web.app import App
 from burstwatch.web.config import WebConfig, read_web_config
+from burstwatch.web.exposition import Page
 from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
 from burstwatch.web.server import open_server
 
 LOG = logging.getLogger("burstwatch")
+#: How often the units of a deployment are listed again.
+RELIST_S = 300.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
-    """Where to serve and what to publish. ``tags`` are names of tags that become labels, ``every_s`` is the period of the polls."""
+    """Where to serve and what to publish. ``tags`` are names of tags that become labels, ``every_s`` is the period of the polls.
+
+    ``relist`` lists the units to poll anew, with what could not be listed; None where they are named by hand.
+    """
 
     address: Address
     web_config_file: Path | None = None
     tags: Sequence[str] = ()
     most_resources: int
     every_s: float
+    relist: "Callable[[], tuple[Sequence[UnitSpec], Sequence[str]]] | None" = None
+
+
+class UnitListing:
+    """The list of units to poll, renewed every few minutes. A source of the page."""
+
+    def __init__(self) -> None:
+        self._tried_at = self._listed_at = -math.inf
+
+    def renew(
+        self,
+        poller: Poller,
+        relist: Callable[[], tuple[Sequence[UnitSpec], Sequence[str]]],
+        now: float,
+    ) -> None:
+        """List them again, if that is due. What cannot be listed is still polled as it was."""
+        if now - self._tried_at < RELIST_S:
+            return
+        self._tried_at = now
+        try:
+            specs, problems = relist()
+        except ValueError as error:
+            specs, problems = (), [str(error)]
+        for problem in problems:
+            LOG.warning("the units could not be listed in full: %s", problem)
+        if not problems:
+            self._listed_at = now
+            poller.watch(specs)
+
+    def add_to(self, page: Page, *_: object) -> None:
+        """Say when that was last done."""
+        if self._tried_at > -math.inf:
+            page.add(m.LISTED_AT, (), max(0.0, self._listed_at))
 
 
 def serve_fleet(
@@ -46,7 +88,9 @@ def serve_fleet(
         OSError: if the address cannot be bound.
     """
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
-    refusals = Refusals()
+    refusals, listing = Refusals(), UnitListing()
+    if options.relist is not None:
+        listing.renew(fleet, options.relist, clock())
     registry = CollectorRegistry(auto_describe=False)
     registry.register(
         FleetCollector(
@@ -55,7 +99,7 @@ def serve_fleet(
             period_s=options.every_s,
             tags=options.tags,
             most_resources=options.most_resources,
-            more=[refusals],
+            more=[refusals, listing],
         )
     )
     ProcessCollector(registry=registry)
@@ -65,6 +109,8 @@ def serve_fleet(
     try:
         fleet.start()
         while not stop.wait(options.every_s):
+            if options.relist is not None:
+                listing.renew(fleet, options.relist, clock())
             fleet.start()
     finally:
         fleet.stop()

@@ -117,9 +117,10 @@ export class HealthAlarms extends Construct {
       add('no-completed-sweep', {
         part: 'found',
         metric: new MathExpression({
-          expression: `found - FILL(completed, 0) / ${HEARTBEATS}`,
+          // None found is as bad as none completed.
+          expression: `IF(found > 0, found - FILL(completed, 0) / ${HEARTBEATS}, 1)`,
           usingMetrics: {
-            found: fleetMetric(FOUND, props.deployment, Stats.MINIMUM, window),
+            found: fleetMetric(FOUND, props.deployment, Stats.MAXIMUM, window),
             completed: fleetMetric(COMPLETED, props.deployment, Stats.SUM, window),
           },
           label: 'units that were found, and whose sweeps do not complete',

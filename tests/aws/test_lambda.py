@@ -302,7 +302,7 @@ def heartbeats(cloud: Cloud) -> dict[str, list[float]]:
     }
 
 
-def test_units_that_are_found_begin_with_none_in_both_windows_of_their_alarm(
+def test_units_that_are_found_begin_as_one_that_completes_in_both_windows_of_their_alarm(
     cloud: Cloud, aws_env: pytest.MonkeyPatch, answers: list[dict[str, Any]]
 ) -> None:
     function = load("lambdas.cleanup")
@@ -315,7 +315,7 @@ def test_units_that_are_found_begin_with_none_in_both_windows_of_their_alarm(
         name: (len(points), set(points.values()))
         for (_, name, _), points in cloud.aws.regions["us-east-1"].metrics.items()
     }
-    assert published == {"UnitsFound": (10, {0.0}), "UnitsCompleted": (10, {0.0})}
+    assert published == {"UnitsFound": (10, {1.0}), "UnitsCompleted": (10, {1.0})}
 
 
 def test_a_new_unit_has_heartbeats_before_its_first_sweep_and_one_that_runs_gets_none(

@@ -71,6 +71,20 @@ def test_what_may_not_be_looked_for_is_said_and_hides_nothing(
     assert ("burstwatch/burstwatch/db/vol-1/critical" in out) == (operation != "DescribeAlarms")
 
 
+def test_what_another_deployment_has_is_not_offered(cloud: Cloud) -> None:
+    cloud.aws.outputs["Burstwatch-eu"] = {}
+    cloud.aws.outputs["burstwatch-member"] = {}
+    put_alarm(cloud, "burstwatch-burstwatch-eu-not-paged")
+    put_alarm(cloud, "burstwatch/burstwatch-eu/db/vol-1/critical")
+    code, out, _ = burstwatch(cloud, "leftovers")
+    assert (code, out) == (0, "nothing of burstwatch is left in 123456789012/us-east-1\n")
+    code, out, _ = burstwatch(
+        cloud, "leftovers", "--deployment", "burstwatch-eu", "--stack", "Burstwatch-eu", "--json"
+    )
+    assert code == 1
+    assert "burstwatch-burstwatch-eu-not-paged" in out
+
+
 def test_it_changes_nothing(cloud: Cloud) -> None:
     deploy(cloud)
     cloud.aws.calls.clear()

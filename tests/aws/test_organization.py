@@ -18,6 +18,7 @@ from tests.aws.sweeping import CONFIG as SWEEPING
 from tests.conftest import Cloud
 from tests.fake.aws import ACCOUNT
 from tests.fake.organization import ORGANIZATION, ROOT, Member
+from tests.fake.wire import WireError
 
 CONFIG = replace(SWEEPING, deployment="test")
 ROLE = "burstwatch-member"
@@ -231,6 +232,66 @@ def test_a_call_that_fails_leaves_what_was_found_before_and_is_a_problem(
     assert answer["Problems"] >= 1
 
 
+def test_a_listing_that_fails_at_the_start_forgets_nobody_and_says_no_number(
+    home: Cloud, function: Any
+) -> None:
+    """No number is what pages: the alarm misses it."""
+    account = join(home, 1)
+    invoke(function(), home)
+    tags = dict(home.aws.regions["us-east-1"].alarm_tags[ALARM])
+    home.aws.denied.add("ListAccounts")
+    home.clock.now += 600
+    module = function()
+    for _ in range(3):
+        answer = invoke(module, home)
+        assert "UnitsFound" not in answer
+        assert answer["Problems"] == 1  # at each search, until it is listed
+        home.clock.now += 60
+    assert home.aws.regions["us-east-1"].alarm_tags[ALARM] == tags
+    home.aws.denied.clear()
+    home.aws.roles.clear()
+    answer = invoke(module, home)
+    assert answer["not_joined"] == []
+    assert (account, "us-east-1") in swept(home)
+
+
+def test_an_account_whose_regions_cannot_be_listed_is_told_by_name(
+    home: Cloud, function: Any
+) -> None:
+    join(home, 1)
+    late = join(home, 2)
+    module = function()
+    home.aws.before["ListRegions"] = _refuse_regions_of(late)
+    for _ in range(3):
+        answer = invoke(module, home)
+        assert answer["Problems"] == 1
+        home.clock.now += 60
+    assert f"account {late} (team-2): nobody watches it, its regions cannot be listed" in told(home)
+    home.aws.before.clear()
+    home.clock.now += 300
+    invoke(module, home)
+    assert (late, "us-east-1") in swept(home)
+
+
+def _refuse_regions_of(account: str) -> Callable[[dict[str, Any]], None]:
+    def refuse(params: dict[str, Any]) -> None:
+        if params.get("AccountId") == account:
+            raise WireError("AccessDeniedException", "not a member account", 403)
+
+    return refuse
+
+
+def test_a_role_that_is_not_tried_for_want_of_an_answer_is_no_role_that_is_missing(
+    home: Cloud, function: Any
+) -> None:
+    account = join(home, 1)
+    home.aws.throttled["AssumeRole"] = 10
+    answer = invoke(function(), home)
+    assert answer["not_joined"] == []
+    assert (account, "us-east-1") in swept(home)
+    assert answer["Problems"] == 1
+
+
 def test_throttled_listings_are_tried_again_and_hide_nobody(home: Cloud, function: Any) -> None:
     for number in range(50):
         join(home, number)
@@ -310,6 +371,21 @@ def test_a_kind_that_the_organisation_forbids_stops_no_heartbeat_and_makes_no_al
     assert set(result.snapshot.forbidden) == {"efs_file_system"}
     assert set(home.aws.regions["us-east-1"].alarms) == before
     assert fleet_metrics(result)["UnitsCompleted"] == 1
+    for words in ("because no service control policy allows the elasticfilesystem action",):
+        home.aws.denied_words = words
+        home.clock.now += 60
+        result = units.sweep(spec, kinds, CONFIG, now=home.clock.now, deadline=home.never())
+        assert result.completed
+    home.aws.denied |= {
+        "DescribeVolumes",
+        "DescribeInstances",
+    }  # a region that is forbidden as a whole
+    home.clock.now += 60
+    result = Units(home=home.clients, connect=connect).sweep(
+        spec, kinds, CONFIG, now=home.clock.now, deadline=home.never()
+    )
+    assert result.completed
+    assert set(result.snapshot.forbidden) == {"ebs_volume", "efs_file_system"}
     home.aws.denied_words = ""  # a role that lacks the right is no policy of the organisation
     home.clock.now += 60
     assert not units.sweep(spec, kinds, CONFIG, now=home.clock.now, deadline=home.never()).completed

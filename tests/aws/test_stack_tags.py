@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from burstwatch.aws.alarms.stack_tags import MOST_COPIED
 from burstwatch.aws.client.names import NOT_PAGED, standby_arn, standby_name
 from burstwatch.aws.drill.steps import take_step
 from tests.aws.standby import deploy_standby
@@ -81,13 +80,13 @@ def _refuse(params: dict[str, Any]) -> None:
         raise WireError("AccessDenied", "not authorized", 403)
 
 
-def test_more_tags_than_fit_leave_room_for_our_own(tagged: Cloud) -> None:
+def test_an_alarm_of_one_resource_has_every_tag_of_the_stack(tagged: Cloud) -> None:
     name = standby_name(CONFIG.deployment, NOT_PAGED)
     many = {f"team-{number:02}": "x" for number in range(40)}
     tagged.aws.regions["us-east-1"].alarm_tags[name] = many
     burn(tagged)
     run_sweep(tagged, config=CONFIG)
-    assert [len(tags) for tags in tags_of_ours(tagged).values()] == [MOST_COPIED]
+    assert [len(tags) for tags in tags_of_ours(tagged).values()] == [40]
 
 
 @pytest.mark.parametrize(

@@ -282,3 +282,29 @@ def test_each_metric_is_declared_once() -> None:
     names = [definition.name for definition in m.served_metrics(["team"])]
     assert len(names) == len(set(names))
     assert {definition.name for definition in m.scan_metrics()} <= set(names)
+
+
+def test_an_account_in_which_nothing_can_be_listed_is_not_up(cloud: Cloud) -> None:
+    burning(cloud)
+    kinds = "ebs_volume,efs_file_system"
+    fleet = fleet_of(cloud, kinds=kinds)
+    assert value_of(polled(cloud, fleet), "unit_up") == 1
+    cloud.aws.denied |= {"DescribeVolumes", "DescribeFileSystems"}
+    fresh = fleet_of(cloud, kinds=kinds)
+    assert value_of(polled(cloud, fresh), "unit_up") == 0
+    cloud.aws.denied.discard("DescribeVolumes")
+    assert value_of(polled(cloud, fresh, minutes=1), "unit_up") == 1
+
+
+def test_nothing_of_a_unit_that_has_ended_is_repeated(cloud: Cloud) -> None:
+    cloud.aws.add_herd(Herd(100, NOW))
+    cloud.aws.denied.add("DescribeFileSystems")
+    config = replace(Config(), budget_usd_per_month="0.01")
+    fleet = fleet_of(cloud, config=config)
+    page = polled(cloud, fleet)
+    ending = ("unit_metrics_refused", "unit_kind_unwatched_info", "unit_resources_left_out")
+    assert all(series_of(page, name) for name in ending)
+    cloud.aws.denied.add("GetCallerIdentity")
+    page = polled(cloud, fleet, minutes=6)
+    assert not any(series_of(page, name) for name in ending)
+    assert value_of(page, "unit_up") == 0

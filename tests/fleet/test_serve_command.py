@@ -151,6 +151,16 @@ def test_a_list_of_units_is_polled_through_their_roles(cloud: Cloud, tmp_path: P
     assert options.every_s == 60
 
 
+def test_a_unit_that_is_named_twice_in_two_ways_is_refused(cloud: Cloud, tmp_path: Path) -> None:
+    path = tmp_path / "units.yml"
+    path.write_text(
+        f"- region: us-east-1\n- {{account: '{cloud.unit.account}', region: us-east-1}}\n"
+    )
+    args = build_parser().parse_args(["serve", "--units", str(path)])
+    with pytest.raises(ValueError, match="twice, allowed is each account and region once"):
+        make_fleet(args, terminal_of(cloud))
+
+
 def test_every_region_is_a_unit_of_its_own(cloud: Cloud) -> None:
     cloud.aws.enabled = ("us-east-1", "eu-west-1")
     args = build_parser().parse_args(["serve", "--all-regions", "--every", "5m"])

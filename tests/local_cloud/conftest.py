@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -226,22 +226,37 @@ def queued(cloud: LocalCloud, deployed: Deployed, pool: ThreadPoolExecutor) -> F
 
 
 @pytest.fixture(scope="session")
+def plain_paged() -> threading.Event:
+    """Set when the plain deployment has paged, or could not."""
+    return threading.Event()
+
+
+@pytest.fixture(scope="session")
 def plain(
-    cloud: LocalCloud, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory
+    cloud: LocalCloud,
+    plain_paged: threading.Event,
+    pool: ThreadPoolExecutor,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Future[Plain]:
     """The plain template, deployed without CDK."""
-    return pool.submit(play_plain, cloud, PLAIN_REGION, tmp_path_factory.mktemp("plain"))
+    folder = tmp_path_factory.mktemp("plain")
+    return pool.submit(play_plain, cloud, PLAIN_REGION, folder, plain_paged)
 
 
 @pytest.fixture(scope="session")
 def second(
-    cloud: LocalCloud, deployed: Deployed, plain: Future[Plain], pool: ThreadPoolExecutor
+    cloud: LocalCloud,
+    deployed: Deployed,
+    plain: Future[Plain],
+    plain_paged: threading.Event,
+    pool: ThreadPoolExecutor,
 ) -> Future[Second]:
-    """A second deployment beside it, which is drilled. It begins when the plain one has ended: to start is most of the work."""
+    """A second deployment beside it, which is drilled. It begins when the plain one has paged: to start is most of the work."""
     assert deployed.outputs
 
     def play() -> Second:
-        wait([plain])
+        while not plain_paged.wait(1) and not plain.done():
+            continue
         return play_second(cloud, REGION)
 
     return pool.submit(play)

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,7 +24,7 @@ DEPLOYMENT = "plain"
 BEFORE_KEY = "burstwatch-lambda-before.zip"
 ATTEMPTS, PATIENCE_S, EVERY_S = 3, 400.0, 10.0
 #: Sweeps of a version that has just been deployed: the first may have begun before.
-SWEEPS = 2
+SWEEPS = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,8 @@ class Plain:
     changes: list[tuple[str, str, str]]
 
 
-def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
-    """Deploy it, drain a volume, hear the page, and delete it."""
+def play_plain(cloud: LocalCloud, region: str, folder: Path, paged: threading.Event) -> Plain:
+    """Deploy it, drain a volume, hear the page, change versions, and delete it. ``paged`` is set once it was heard."""
     credentials = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     clients = Clients(region, endpoint_url=cloud.endpoint, credentials=credentials)
     before = build_before(folder)
@@ -59,9 +60,11 @@ def play_plain(cloud: LocalCloud, region: str, folder: Path) -> Plain:
                 time.sleep(EVERY_S)
             if pages:
                 break
+        paged.set()  # what waits for it goes on beside the change of versions
         changes = [] if before is None else _change_versions(clients, folder, before[1], volume)
         pages = _pages(inbox, volume)
     finally:
+        paged.set()
         inbox.close()
     rule = next(value for key, value in outputs.items() if "RuleName" in key)
     targets = clients("events").list_targets_by_rule(Rule=rule)["Targets"]
@@ -102,12 +105,13 @@ def _await_sweeps(clients: Clients, *, since: float) -> None:
             Namespace=NAMESPACE,
             MetricName=HEARTBEAT_METRIC,
             Dimensions=part_dimensions(DEPLOYMENT, f"{account}/{clients.region}"),
-            StartTime=datetime.fromtimestamp(since + MINUTE_S, tz=UTC),
+            StartTime=datetime.fromtimestamp(since - MINUTE_S, tz=UTC),
             EndTime=datetime.now(tz=UTC) + timedelta(minutes=1),
             Period=int(MINUTE_S),
             Statistics=["Sum"],
         )["Datapoints"]
-        if len(points) >= SWEEPS:
+        later = [point for point in points if point["Timestamp"].timestamp() >= since + MINUTE_S]
+        if len(later) >= SWEEPS:
             return
         time.sleep(EVERY_S)
     msg = f"no sweep of {DEPLOYMENT} has completed after the change"

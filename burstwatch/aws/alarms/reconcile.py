@@ -15,7 +15,12 @@ from burstwatch.aws.alarms.api import (
 from burstwatch.aws.alarms.episodes import of_alarms
 from burstwatch.aws.alarms.plan import AlarmPlan, plan_alarms
 from burstwatch.aws.alarms.publish import publish_events, publish_severities
-from burstwatch.aws.alarms.stack_tags import put_tagged, read_stack_tags
+from burstwatch.aws.alarms.stack_tags import (
+    MOST_COPIED,
+    MOST_COPIED_OF_MANY,
+    put_tagged,
+    read_stack_tags,
+)
 from burstwatch.aws.alarms.texts import events, message_of_new, message_of_old
 from burstwatch.aws.alarms.unheard import find_unheard, tell_unheard
 from burstwatch.aws.client.names import (
@@ -248,7 +253,8 @@ def create_alarms(
         for resource_id, severity in pending:
             try:
                 request = _request_for(snapshot, plan, resource_id, severity, prefix, config)
-                untagged += put_tagged(clients, request, tags)
+                fitting = tags[: MOST_COPIED_OF_MANY if resource_id in plan.groups else MOST_COPIED]
+                untagged += put_tagged(clients, request, fitting)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
                 part = f"{severity} alarm of {resource_id}"
                 failed[resource_id, severity] = Problem(part=part, error=describe_error(error))

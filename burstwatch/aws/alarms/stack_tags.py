@@ -16,8 +16,8 @@ from burstwatch.shards import Problem
 GONE = "ResourceNotFound"
 #: Tags that AWS itself sets, and those in which we keep what we know.
 NOT_COPIED = ("aws:", "burstwatch:")
-#: An alarm takes fifty tags, of which one that stands for many needs most.
-MOST_COPIED = 48 - MOST_TAGS
+#: An alarm takes fifty tags, of which one that stands for many needs most for whom it stands for.
+MOST_COPIED, MOST_COPIED_OF_MANY = 50, 50 - MOST_TAGS
 
 
 def read_stack_tags(clients: Clients, config: Config) -> tuple[list[dict[str, str]], list[Problem]]:

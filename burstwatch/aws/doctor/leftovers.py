@@ -3,6 +3,7 @@
 It only reads. What may not be read is said, and hides nothing else.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -11,10 +12,17 @@ from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.owner_tags import OWNER_TAGS
 from burstwatch.shards import Problem
 
+#: Names of the alarms of a stack, without the beginning.
+HEALTH_ALARM = re.compile(
+    r"(not-paged|not-heard|no-completed-sweep|volumes-unknown|stale-data|unit-failed|parts-failed|calls-throttled"
+    r"|budget-reached|function-(errors|throttles|slow)|dead-letters|undelivered-(page|notice|events)|floor)(-|$)"
+)
 #: States of a stack that is gone.
 DELETED = "DELETE_COMPLETE"
 #: Stacks of the member role, as docs/accounts.md names them.
 MEMBER_STACK = "burstwatch-member"
+#: Parts that belong to no one deployment.
+SHARED = frozenset({"member role", "queues of drills", "tags"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,10 +44,14 @@ def find_leftovers(
         "stacks": lambda: _stacks(clients, stack or stack_name(deployment)),
         "alarms": lambda: _alarms(clients, deployment),
         "log groups": lambda: _log_groups(clients, stack or stack_name(deployment)),
+        "member role": lambda: _member_stacks(clients),
         "queues of drills": lambda: _queues(clients),
         "tags": lambda: _tags(clients),
     }
+    is_shared = _other_deployments(clients, stack or stack_name(deployment))
     for part, search in searches.items():
+        if part in SHARED and is_shared:
+            continue  # another deployment needs them
         try:
             leftovers += search()
         except AWS_ERRORS as error:
@@ -47,15 +59,38 @@ def find_leftovers(
     return leftovers, problems
 
 
-def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
-    """The stacks of the deployment and of the member role."""
+def _other_deployments(clients: Clients, stack: str) -> bool:
+    """True if the stack of another deployment is here."""
+    try:
+        names = [name for name, _ in _live_stacks(clients)]
+    except AWS_ERRORS:
+        return True
+    return any(
+        name != stack and name.partition("-")[0] == stack_name("burstwatch") for name in names
+    )
+
+
+def _live_stacks(clients: Clients) -> Iterator[tuple[str, str]]:
     for page in clients("cloudformation").get_paginator("list_stacks").paginate():
         for summary in page["StackSummaries"]:
-            name, state = summary["StackName"], summary["StackStatus"]
-            is_of_role = name == MEMBER_STACK or name.startswith(f"StackSet-{MEMBER_STACK}-")
-            if state != DELETED and (name == stack or is_of_role):
-                command = f"aws cloudformation delete-stack --stack-name {name}"
-                yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
+            if summary["StackStatus"] != DELETED:
+                yield summary["StackName"], summary["StackStatus"]
+
+
+def _member_stacks(clients: Clients) -> Iterator[Leftover]:
+    """The stacks of the member role."""
+    for name, state in _live_stacks(clients):
+        if name == MEMBER_STACK or name.startswith(f"StackSet-{MEMBER_STACK}-"):
+            command = f"aws cloudformation delete-stack --stack-name {name}"
+            yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
+
+
+def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
+    """The stack of the deployment."""
+    for name, state in _live_stacks(clients):
+        if name == stack:
+            command = f"aws cloudformation delete-stack --stack-name {name}"
+            yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
 
 
 def _alarms(clients: Clients, deployment: str) -> Iterator[Leftover]:
@@ -66,7 +101,11 @@ def _alarms(clients: Clients, deployment: str) -> Iterator[Leftover]:
             for alarm in page["MetricAlarms"]:
                 name = alarm["AlarmName"]
                 command = f"burstwatch delete-alarms --deployment {deployment} --yes"
-                if name.startswith(f"burstwatch-{deployment}-"):
+                of_stack = name.removeprefix(f"burstwatch-{deployment}-")
+                if of_stack != name:
+                    # The name of another deployment may begin with that of this one.
+                    if HEALTH_ALARM.match(of_stack) is None:
+                        continue
                     command = f"aws cloudwatch delete-alarms --alarm-names '{name}'"
                 yield Leftover(kind="alarm", name=name, command=command)
 

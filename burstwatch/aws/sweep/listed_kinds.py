@@ -17,8 +17,10 @@ from burstwatch.config import Config
 from burstwatch.shards import Problem
 
 TAG = "burstwatch:lists-"
-#: AWS's words for a call that a policy of the organisation denies.
-FORBIDDEN = "explicit deny in a service control policy"
+#: AWS's words for a call that a policy of the organisation denies, or allows nowhere.
+FORBIDDEN = ("explicit deny in a service control policy", "no service control policy allows")
+#: botocore's error for a service that a region does not have.
+NO_SERVICE = "EndpointConnectionError"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +39,11 @@ def sort_out(
     Where nobody knows what could be listed before, everything is taken to be blindness, and so it
     is where nothing at all can be listed: that is no policy on one service.
     """
-    problems = [] if memory.is_found else _learn(home, snapshot, config, memory)
-    never: dict[str, str] = {}
-    if (
-        memory.is_found
-    ):  # no tag says what could be listed before, but AWS says what a policy forbids
-        never = {kind: why for kind, why in snapshot.blind.items() if FORBIDDEN in why}
-    if memory.has_heartbeat and memory.listed_before is not None:
-        never = {
-            kind: why
-            for kind, why in snapshot.blind.items()
-            if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
-        }
-    if never.keys() >= snapshot.kinds.keys():
-        never = {}
+    if memory.is_found:
+        problems, never = list[Problem](), _left_out_by_data(snapshot)
+    else:
+        problems = _learn(home, snapshot, config, memory)
+        never = _never_listed(snapshot, memory)
     blind = {kind: why for kind, why in snapshot.blind.items() if kind not in never}
     kind_problems = {
         kind: failures for kind, failures in snapshot.kind_problems.items() if kind not in never
@@ -58,7 +51,7 @@ def sort_out(
     for kind, why in blind.items():
         problem = Problem(part=f"{kind}: nobody watches it", error=why)
         kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
-    forbidden = {kind: why for kind, why in never.items() if FORBIDDEN in why}
+    forbidden = {kind: why for kind, why in never.items() if memory.is_found or _is_forbidden(why)}
     sorted_out = replace(
         snapshot,
         blind=blind,
@@ -68,6 +61,32 @@ def sort_out(
         kind_problems=kind_problems,
     )
     return sorted_out, problems
+
+
+def _never_listed(snapshot: UnitSnapshot, memory: Memory) -> dict[str, str]:
+    """The kinds that cannot be listed and never could, with the reason. None where that is not known, or true of all."""
+    if not memory.has_heartbeat or memory.listed_before is None:
+        return {}
+    never = {
+        kind: why
+        for kind, why in snapshot.blind.items()
+        if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
+    }
+    return {} if never.keys() >= snapshot.kinds.keys() else never
+
+
+def _left_out_by_data(snapshot: UnitSnapshot) -> dict[str, str]:
+    """The kinds of a unit that was found which AWS itself says cannot be there: no tag says what was listed before.
+
+    A whole region may be forbidden. Where no service at all answers it is the network, and that is blindness.
+    """
+    forbidden = {kind: why for kind, why in snapshot.blind.items() if _is_forbidden(why)}
+    absent = {kind: why for kind, why in snapshot.blind.items() if NO_SERVICE in why}
+    return forbidden if absent.keys() >= snapshot.kinds.keys() else forbidden | absent
+
+
+def _is_forbidden(why: str) -> bool:
+    return any(words in why for words in FORBIDDEN)
 
 
 def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory) -> list[Problem]:

@@ -29,15 +29,19 @@ def units_of_rules(
     """The units that these rules start the sweeps of; see ``read_watched_units``.
 
     Raises:
-        AwsError: if a rule cannot be read.
+        AwsError: if no rule can be read.
     """
     home = clients.unit()
     specs: dict[tuple[str, str], UnitSpec] = {}
     problems: list[Problem] = []
-    try:
-        events = [event for rule in rules for event in _events(clients, rule)]
-    except AWS_ERRORS as error:
-        raise AwsError(describe_error(error)) from error
+    events: list[dict[str, Any]] = []
+    for rule in rules:
+        try:
+            events += _events(clients, rule)
+        except AWS_ERRORS as error:
+            problems.append(Problem(part=f"rule {rule}", error=describe_error(error)))
+    if rules and len(problems) == len(rules):
+        raise AwsError(problems[0].error)
     for event in events:
         if "find" in event:
             joining = Joining(home=clients, home_account=home.account)

@@ -29,6 +29,8 @@ from burstwatch.shards import REGION, Problem
 
 #: How often the accounts are listed, and how often the regions of each.
 ACCOUNTS_S, REGIONS_S = 300.0, 3_600.0
+#: AWS's code for a role that is not there, or does not let us in.
+REFUSED = "AccessDenied"
 #: Most messages of one call of SQS.
 MESSAGES_PER_CALL = 10
 
@@ -55,12 +57,17 @@ class FindQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundUnits:
-    """The units to sweep now, the accounts that have not let us in with the reason, by id, and what failed."""
+    """The units to sweep now, the accounts that have not let us in or whose regions are not known with the reason, by id, and what failed.
+
+    ``is_whole`` is whether the accounts have been listed at all.
+    """
 
     specs: tuple[UnitSpec, ...] = ()
     not_joined: Mapping[str, str] = field(default_factory=dict)
+    without_regions: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    is_whole: bool = True
 
 
 @dataclass(kw_only=True)
@@ -75,13 +82,17 @@ class Joining:
     #: Fingerprints of accounts that have let us in; None until they were read.
     joined: frozenset[str] | None = None
     not_joined: dict[str, str] = field(default_factory=dict)
+    without_regions: dict[str, str] = field(default_factory=dict)
+    #: Problems of the newest listing: they hold until the next.
+    problems: list[Problem] = field(default_factory=list)
 
     def find(self, question: FindQuestion, config: Config, *, now: float) -> FoundUnits:
         """The units to sweep now. What cannot be listed again stays as it was listed before."""
-        problems: list[Problem] = []
         if now - self.listed_at >= ACCOUNTS_S:
-            problems += self._list(question, now)
-            problems += self._let_in(question, config)
+            self.problems = self._list(question, now)
+            # Without the list nobody has left, and what is kept of who has let us in stays.
+            if self.listed_at == now:
+                self.problems += self._let_in(question, config)
         specs = [
             spec
             for account in sorted(self.names)
@@ -91,8 +102,10 @@ class Joining:
         return FoundUnits(
             specs=tuple(specs),
             not_joined=dict(self.not_joined),
+            without_regions=dict(self.without_regions),
             names=dict(self.names),
-            problems=tuple(problems),
+            problems=tuple(self.problems),
+            is_whole=self.listed_at > -math.inf,
         )
 
     def list_all(self, question: FindQuestion, *, now: float) -> FoundUnits:
@@ -109,6 +122,7 @@ class Joining:
             return [Problem(part="accounts of the organisation", error=str(error))]
         self.listed_at = now
         self.regions = {key: kept for key, kept in self.regions.items() if key in self.names}
+        self.without_regions = {}
         failed: dict[str, list[str]] = {}
         for account in self.names:
             if now - self.regions.get(account, (-math.inf, []))[0] < REGIONS_S:
@@ -121,6 +135,8 @@ class Joining:
                 failed.setdefault(str(error), []).append(account)
                 if account not in self.regions and question.regions:
                     self.regions[account] = (-math.inf, sorted(question.regions))
+                if account not in self.regions:
+                    self.without_regions[account] = str(error)
         return [
             Problem(part=f"regions of {first_of(accounts)}", error=error)
             for error, accounts in failed.items()
@@ -136,6 +152,7 @@ class Joining:
             return [Problem(part=part, error=describe_error(error))]
         joined = set(before) & {id_fingerprint(account) for account in self.names}
         self.not_joined = {}
+        problems: list[Problem] = []
         for account in self.names:
             if account == self.home_account or id_fingerprint(account) in joined:
                 continue
@@ -148,11 +165,14 @@ class Joining:
                 )
                 joined.add(id_fingerprint(account))
             except AwsError as error:
-                self.not_joined[account] = str(error)
+                if REFUSED in str(error):
+                    self.not_joined[account] = str(error)
+                else:  # no word about the account: it is swept, and fails there if it must
+                    problems.append(Problem(part=f"role in {account}", error=str(error)))
         self.joined = frozenset(joined)
-        if self.joined == before:
-            return []
-        return write_tags(self.home, arn, arn, tags_of(self.joined, before=before))
+        if self.joined != before:
+            problems += write_tags(self.home, arn, arn, tags_of(self.joined, before=before))
+        return problems
 
     def _specs(self, question: FindQuestion, account: str) -> list[UnitSpec]:
         """The units of an account, without those that have a schedule of their own."""
@@ -193,6 +213,9 @@ def lines_of(units: FoundUnits) -> dict[str, str]:
     return {
         f"account {account}": f"account {account} ({units.names.get(account) or 'no name'}): nobody watches it, its role cannot be assumed: {why}"
         for account, why in units.not_joined.items()
+    } | {
+        f"regions of {account}": f"account {account} ({units.names.get(account) or 'no name'}): nobody watches it, its regions cannot be listed: {why}"
+        for account, why in units.without_regions.items()
     }
 
 

@@ -1,9 +1,11 @@
 """Serve the burst credits of an account, or of many, to Prometheus. It only reads."""
 
 import logging
+import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch import installing
 from burstwatch.cli.account import (
+    DEFAULT_DEPLOYMENT,
     Regions,
     add_units_arguments,
     check_kinds,
@@ -20,7 +23,6 @@ from burstwatch.cli.account import (
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import plain, seconds
-from burstwatch.config import SETTINGS
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
@@ -32,6 +34,8 @@ if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
 GROUP = "look"
 EXIT_CODES = "Exit codes: 0 told to stop, 2 wrong input or configuration."
 DEFAULT_ADDRESS = "127.0.0.1:10048"
+#: The period of the polls, in seconds: an alert fires when an answer is three of the longest old.
+LEAST_S, MOST_S = 60.0, 300.0
 #: A resource has about thirteen series.
 DEFAULT_RESOURCES, MOST_RESOURCES = 20_000, 200_000
 MOST_TAGS = 20
@@ -51,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--every",
         type=seconds,
         metavar="SECONDS",
-        help="how often to poll, in seconds (default 60); resources far from danger are asked for less often",
+        help="how often to poll, from 60 to 300 seconds (default 60); resources far from danger are asked for less often",
     )
     parser.add_argument(
         "--tags",
@@ -131,8 +135,9 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
     for problem in regions.problems:
         print(f"burstwatch: {problem}", file=terminal.stderr)
     config = config_of(args, terminal.env, lambda: regions.home)
-    if args.every is not None:
-        config = replace(config, sweep_period_s=args.every)
+    period_s = args.every or min(config.sweep_period_s, MOST_S)
+    config = replace(config, sweep_period_s=period_s)
+    _check_once(specs, regions)
     fleet = Poller(
         specs or regions.specs or _own_units(regions),
         Connections(home=regions.home, connect=_connector(args, terminal.env)),
@@ -146,7 +151,27 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
         tags=tags,
         most_resources=int(args.max_resources),
         every_s=config.sweep_period_s,
+        relist=partial(_relist, args, regions) if args.all_units else None,
     )
+
+
+def _relist(args: Namespace, regions: Regions) -> "tuple[Sequence[UnitSpec], Sequence[str]]":
+    """The units of the deployment by now, and what could not be listed."""
+    from burstwatch.aws.watched.deployed import read_watched_units  # noqa: PLC0415
+
+    deployment = args.deployment or DEFAULT_DEPLOYMENT
+    specs, problems = read_watched_units(regions.home, deployment, args.stack, now=time.time())
+    return specs, [f"{problem.part}: {problem.error}" for problem in problems]
+
+
+def _check_once(specs: "Sequence[UnitSpec]", regions: Regions) -> None:
+    """Refuse a unit that is named twice, once with its account and once as that of the program."""
+    home = regions.home.unit()
+    places = [(spec.account or home.account, spec.region or home.region) for spec in specs]
+    for account, region in places:
+        if places.count((account, region)) > 1:
+            msg = f"units has {account}/{region} twice, allowed is each account and region once"
+            raise ValueError(msg)
 
 
 def _own_units(regions: Regions) -> "list[UnitSpec]":
@@ -171,10 +196,9 @@ def _connector(
 
 
 def _check_period(every_s: float | None) -> None:
-    """Refuse a period of the polls that the setting does not allow, on which the margin depends."""
-    period = next(setting for setting in SETTINGS if setting.name == "sweep_period_s")
-    if every_s is not None and not period.low <= every_s <= period.high:
-        msg = f"every is {every_s:g}, allowed are {period.low:g} to {period.high:g} seconds"
+    """Refuse a period of the polls on which the margin, or an alert on their age, could not rely."""
+    if every_s is not None and not LEAST_S <= every_s <= MOST_S:
+        msg = f"every is {every_s:g}, allowed are {LEAST_S:g} to {MOST_S:g} seconds"
         raise ValueError(msg)
 
 
