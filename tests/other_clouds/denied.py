@@ -50,6 +50,7 @@ class Denials:
         self._function, self._role, self._policy_name = "", "", ""
         self._health: list[dict[str, Any]] = []
         self._sweeps = 0
+        self._read: set[str] = set()
 
     def play(self, folder: Path) -> dict[str, Said]:
         """By permission, under the empty name with every one, and by what is wrong with a policy."""
@@ -99,7 +100,7 @@ class Denials:
         start_anew(self._clients, self._function)
         self._sweeps += 1
         answer: dict[str, Any] = invoke(self._clients, self._function, {})
-        lines = self._read_log()
+        lines = self._read_log(problems=round(answer["Problems"]))
         parts = [line["part"] for line in lines if line.get("message") == "part failed"]
         # A kind that could never be listed is no failure of the sweep: it has an alarm of its own.
         parts += [f"list of {kind}" for line in lines for kind in line.get("not_listed", ())]
@@ -123,8 +124,11 @@ class Denials:
                 keys = [tag["Key"] for tag in tags]
                 cloudwatch.untag_resource(ResourceARN=arn, TagKeys=keys)
 
-    def _read_log(self) -> list[dict[str, Any]]:
-        """What the last invocation has logged."""
+    def _read_log(self, *, problems: int) -> list[dict[str, Any]]:
+        """What the last invocation has logged: every line that is new, once it tells of so many problems.
+
+        Lines of one millisecond come in any order, and not all at once.
+        """
         group = f"/aws/lambda/{self._function}"
         for _ in range(120):
             try:
@@ -132,11 +136,17 @@ class Denials:
                 events = [e for page in pages.paginate(logGroupName=group) for e in page["events"]]
             except self._clients("logs").exceptions.ResourceNotFoundException:
                 events = []
-            messages = [event["message"] for event in events]
-            starts = [at for at, text in enumerate(messages) if text.startswith("START ")]
-            if len(starts) == self._sweeps and messages[-1].startswith("REPORT "):
-                lines = messages[starts[-1] :]
-                return [json.loads(line) for line in lines if line.startswith("{")]
+            new = {
+                event["eventId"]: event["message"]
+                for event in events
+                if event["eventId"] not in self._read
+            }
+            lines = [json.loads(text) for text in new.values() if text.startswith("{")]
+            failed = [line for line in lines if line.get("message") == "part failed"]
+            is_over = any(text.startswith("REPORT ") for text in new.values())
+            if is_over and len(failed) == problems:
+                self._read |= new.keys()
+                return lines
             time.sleep(0.5)
         msg = f"the log of sweep {self._sweeps} has not arrived"
         raise AssertionError(msg)
