@@ -1,7 +1,7 @@
 """Finds the accounts and regions of an organisation as a Lambda function, and starts the sweep of each.
 
 Invoked once in a period, with the question in the event. What the function remembers between
-invocations may be lost at any time (see ``burstwatch/aws/sweep/joining.py``).
+invocations may be lost at any time (see ``burstwatch/aws/watched/joining.py``).
 """
 
 import os
@@ -18,7 +18,7 @@ from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.watched.joining import Joining, hand_over, lines_of, parse_question
 from burstwatch.config import config_from_env
 
-#: Time kept back to hand over what was units, and to end.
+#: Time kept back to hand the units over, and to end.
 RESERVE_S = 10.0
 
 config = config_from_env(os.environ)

@@ -32,6 +32,7 @@ class ServeOptions:
     """Where to serve and what to publish. ``tags`` are names of tags that become labels, ``every_s`` is the period of the polls.
 
     ``relist`` lists the units to poll anew, with what could not be listed; None where they are named by hand.
+    ``is_listed`` is whether the list that the fleet begins with is whole.
     """
 
     address: Address
@@ -40,6 +41,7 @@ class ServeOptions:
     most_resources: int
     every_s: float
     relist: "Callable[[], tuple[Sequence[UnitSpec], Sequence[str]]] | None" = None
+    is_listed: bool = True
 
 
 class UnitListing:
@@ -47,6 +49,12 @@ class UnitListing:
 
     def __init__(self) -> None:
         self._tried_at = self._listed_at = -math.inf
+
+    def begin(self, now: float, *, is_whole: bool) -> None:
+        """Take note of the list that the poller begins with: the next is due in a few minutes."""
+        self._tried_at = now
+        if is_whole:
+            self._listed_at = now
 
     def renew(
         self,
@@ -90,7 +98,7 @@ def serve_fleet(
     web = read_web_config(options.web_config_file) if options.web_config_file else WebConfig()
     refusals, listing = Refusals(), UnitListing()
     if options.relist is not None:
-        listing.renew(fleet, options.relist, clock())
+        listing.begin(clock(), is_whole=options.is_listed)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(
         FleetCollector(

@@ -50,3 +50,16 @@ def test_a_list_that_cannot_be_had_leaves_the_one_before(
     assert len(poller.readings()) == 2
     assert listed_at(listing) == [1_000.0]
     assert "ListAccounts: AccessDenied" in caplog.text
+
+
+@pytest.mark.parametrize(("is_whole", "listed"), [(True, 1_000.0), (False, 0.0)])
+def test_the_list_of_the_start_is_not_asked_for_twice(
+    cloud: Cloud, *, is_whole: bool, listed: float
+) -> None:
+    poller, listing = fleet_of(cloud, [EAST]), UnitListing()
+    listing.begin(1_000.0, is_whole=is_whole)
+    assert listed_at(listing) == [listed]
+    listing.renew(poller, lambda: ([WEST], []), 1_000.0 + RELIST_S - 1)
+    assert [reading.unit.region for reading in poller.readings()] == ["us-east-1"]
+    listing.renew(poller, lambda: ([WEST], []), 1_000.0 + RELIST_S)
+    assert [reading.unit.region for reading in poller.readings()] == ["eu-west-1"]

@@ -1,7 +1,6 @@
 """Serve the burst credits of an account, or of many, to Prometheus. It only reads."""
 
 import logging
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -151,16 +150,19 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
         tags=tags,
         most_resources=int(args.max_resources),
         every_s=config.sweep_period_s,
-        relist=partial(_relist, args, regions) if args.all_units else None,
+        relist=partial(_relist, args, regions, terminal.clock) if args.all_units else None,
+        is_listed=not regions.problems,
     )
 
 
-def _relist(args: Namespace, regions: Regions) -> "tuple[Sequence[UnitSpec], Sequence[str]]":
+def _relist(
+    args: Namespace, regions: Regions, clock: Callable[[], float]
+) -> "tuple[Sequence[UnitSpec], Sequence[str]]":
     """The units of the deployment by now, and what could not be listed."""
     from burstwatch.aws.watched.deployed import read_watched_units  # noqa: PLC0415
 
     deployment = args.deployment or DEFAULT_DEPLOYMENT
-    specs, problems = read_watched_units(regions.home, deployment, args.stack, now=time.time())
+    specs, problems = read_watched_units(regions.home, deployment, args.stack, now=clock())
     return specs, [f"{problem.part}: {problem.error}" for problem in problems]
 
 
