@@ -1,6 +1,8 @@
 """What is left of a deployment, after it was removed and before."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,23 @@ from tests.aws.commands import burstwatch
 from tests.aws.doctored import deploy
 from tests.aws.invoking import put_alarm
 from tests.conftest import Cloud
+
+HEALTH_ALARMS = Path(__file__).parents[2] / "cdk/lib/health-alarms.ts"
+
+
+def test_every_alarm_of_a_stack_is_one_that_can_be_left(cloud: Cloud) -> None:
+    names = re.findall(
+        r"\badd\(\s*['`]([a-z$][^'`]*)['`]", HEALTH_ALARMS.read_text(encoding="utf-8")
+    )
+    parts = {name.replace("${name}", "page") for name in names if "deployment" not in name}
+    assert len(parts) > 10
+    alarms = {
+        f"burstwatch-burstwatch-{part}" for part in parts | {"not-paged", "not-heard", "floor"}
+    }
+    for name in alarms:
+        put_alarm(cloud, name)
+    _, out, _ = burstwatch(cloud, "leftovers", "--json")
+    assert alarms == {json.loads(line)["name"] for line in out.splitlines()}
 
 
 def test_where_nothing_is_left_that_is_said(cloud: Cloud) -> None:
