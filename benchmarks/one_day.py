@@ -19,6 +19,7 @@ from burstwatch.config import Config
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.garbage import collect_seldom
 from burstwatch.web.exposition import encode
 
 #: Minutes after which what a start costs is over.
@@ -34,6 +35,7 @@ def _set(path: Path, now: float) -> None:
 
 def main() -> int:
     """Play so many minutes. 0 if every poll was answered."""
+    collect_seldom()  # as the command does
     path, minutes = Path(sys.argv[1]), int(sys.argv[2])
     # Minutes come at once here, and pages would wait for a quota of the real time.
     pace.LISTINGS = replace(pace.LISTINGS, value=1e9)

@@ -23,6 +23,7 @@ from typing import Any, NoReturn, TextIO
 import burstwatch
 from burstwatch.cli import commands
 from burstwatch.formatting import SPARKS
+from burstwatch.polling.garbage import collect_seldom
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
@@ -207,6 +208,7 @@ def main() -> NoReturn:
         # A terminal without Unicode shows signs that it has in place of blocks.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=PLAIN_SIGNS)
+    collect_seldom()
     try:
         code = run(
             sys.argv[1:],

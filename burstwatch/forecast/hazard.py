@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from math import log
+from operator import sub
 from typing import Any
 
 from burstwatch.bucket import HOUR_S, MINUTE_S
-from burstwatch.forecast.own_past import OwnPast, look_at_past
+from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
 from burstwatch.history.history import History
 
 #: Windows whose mean demand is compared, in minutes.
@@ -136,13 +137,56 @@ def evidence(history: History, horizon_s: float) -> list[float]:
     ]
 
 
+def highest_hazard(history: History, horizon_s: float, slots: int, model: Model = MODEL) -> float:
+    """A bound that ``hazard`` does not exceed at any instant of the last ``slots``: one look in place of many.
+
+    No part of the hazard falls when less is left or more was asked for. So it is the hazard of the lowest level of all these
+    instants, with the highest demand of each window. With days before, which tell of hours and not of amounts, nothing is bound.
+    """
+    if history.track.past is not None:
+        return 1.0
+    end, bucket = history.size, history.bucket
+    oldest = max(1, end - slots)
+    credits_left = history.credits_of(min(history.levels[oldest - 1 : end]))
+    if credits_left >= horizon_s * (bucket.burst - bucket.refill):
+        return 0.0  # no demand is as fast as that
+    sums, floor = history.likely.sums.of, FLOOR * bucket.refill
+    need = bucket.refill + credits_left / horizon_s
+    highest = [
+        _highest_mean(sums, oldest, end, history.slots(minutes * MINUTE_S)) for minutes in MEANS
+    ]
+    means = _quarter_means(history)[max(0, oldest - history.slots(LONGEST_WINDOW_S)) : end]
+    highest.append(max(*means, 0.0))
+    unknown = UNKNOWN.alike, UNKNOWN.same_hours
+    return model.probability(
+        [
+            *(log((mean + floor) / need) for mean in highest),
+            log(unknown[0] / (1 - unknown[0])),
+            unknown[1],
+        ]
+    )
+
+
+def _highest_mean(sums: Sequence[float], oldest: int, end: int, slots: int) -> float:
+    """The highest mean over ``slots`` that ends at one of the slots from ``oldest`` to ``end``."""
+    before = [*[0.0] * (slots - oldest), *sums[max(0, oldest - slots) : max(0, end - slots) + 1]]
+    sum_of_window: float = max(map(sub, sums[oldest : end + 1], before))
+    return sum_of_window / slots
+
+
 def _highest_of_day(history: History, past: OwnPast) -> float:
     """The highest mean over 15 minutes in the day before."""
+    means = _quarter_means(history)
+    recent = means[max(0, history.size - history.slots(LONGEST_WINDOW_S)) : history.size]
+    return max(*recent, past.highest_of_day)
+
+
+def _quarter_means(history: History) -> list[float]:
+    """The mean over 15 minutes up to the end of each slot."""
     means = history.track.means.get(15 * MINUTE_S)
     if means is None:
         slots, sums = history.slots(15 * MINUTE_S), history.likely.sums.of
         lead = [0.0] * slots + sums
         means = [(b - a) / slots for a, b in zip(lead[1:], sums[1:], strict=False)]
         history.track.means[15 * MINUTE_S] = means
-    recent = means[max(0, history.size - history.slots(LONGEST_WINDOW_S)) : history.size]
-    return max(*recent, past.highest_of_day)
+    return means

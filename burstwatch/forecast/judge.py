@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import Model, hazard
+from burstwatch.forecast.hazard import Model, hazard, highest_hazard
 from burstwatch.forecast.own_past import look_at_past
 from burstwatch.formatting import span
 from burstwatch.history.history import History
@@ -40,7 +41,7 @@ SAFE = Danger(verdict="ok")
 MARKS, KEPT = "marks", "kept marks"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Judge:
     """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
 
@@ -53,12 +54,12 @@ class Judge:
     lag_s: float
     threshold: float
 
-    @property
+    @cached_property
     def near_s(self) -> float:
         """Seconds of worst case below which a level is near."""
         return self.config.margin_s + self.lag_s
 
-    @property
+    @cached_property
     def wide_s(self) -> float:
         """Seconds of worst case below which a warning may begin."""
         return WARNING_MARGINS * self.config.margin_s + self.lag_s
@@ -105,9 +106,13 @@ class Judge:
         is_back = history.levels[history.newest_slot()] >= BACK_RATIO
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
+        return now if self._was_calm(slots) else self._worst_of_past(now, slots, ended_s=ended_s)
+
+    def _worst_of_past(self, now: Danger, slots: int, *, ended_s: float) -> Danger:
+        """Go back over the last ``slots``, and on from a warning that is found, until a page is or an incident ends."""
+        history, period_s = self.history, self.history.period_s
         warned_at: int | None = None
         known_from = history.first_slot(history.track.look_back_s)
-        marks = self._known_marks()
         had_incident = history.track.last_empty[history.size - 1] >= known_from
         for back in range(1 if ended_s == 0 else 0, history.size):
             if back >= slots + (warned_at if warned_at is not None else 0):
@@ -115,29 +120,41 @@ class Judge:
             size = history.size - back
             if had_incident and history.cut(size).is_recovering(known_from):
                 break  # what was before the end of an incident ended with it
-            is_warned = warned_at is not None
-            key = -size if is_warned else size
-            marked = marks.get(key)
-            if marked is None:
-                marked = self._kept_mark(size, is_warned=is_warned)
-            if marked is None:
-                marked = self._at_mark(size, is_warned=is_warned)
-            marks[key] = marked
-            if marked == "critical":
+            verdict = self._mark(size, is_warned=warned_at is not None)
+            if verdict == "critical":
                 # Before the hold time it only tells that the warning was part of a page, and ended with it.
                 return (
                     now
                     if back >= slots
                     else _was("critical", ended_s + back * period_s + self.lag_s)
                 )
-            if marked == "warning":
+            if verdict == "warning":
                 warned_at = back
         if warned_at is None or now.verdict == "warning":
             return now
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
 
-    def _known_marks(self) -> dict[int, Verdict]:
-        """Verdicts of past instants by size of the history, negative once a warning is found.
+    def _mark(self, size: int, *, is_warned: bool) -> Verdict:
+        """The verdict of the instant at the end of the first ``size`` slots, which is worked out once."""
+        end_s = self.history.start_s + size * self.history.period_s
+        key = -end_s if is_warned else end_s
+        verdict = self._marks.get(key)
+        if verdict is None and end_s <= self._kept.until_s:
+            verdict = self._kept.verdicts.get(key)
+        if verdict is None:
+            verdict = self._at_mark(size, end_s, is_warned=is_warned)
+        self._marks[key] = verdict
+        return verdict
+
+    def _was_calm(self, slots: int) -> bool:
+        """True if the hazard cannot have been high enough to tell anybody, at any instant of the last ``slots``."""
+        if self.config.page_on == "worst" or self.history.track.is_slow:
+            return False
+        return highest_hazard(self.history, self.wide_s, slots, self.model) < self.threshold
+
+    @cached_property
+    def _marks(self) -> dict[float, Verdict]:
+        """Verdicts of past instants by their ends, negative once a warning is found.
 
         A replay comes back to each at every moment of the hold time.
         """
@@ -146,24 +163,22 @@ class Judge:
             raise TypeError(self._terms)
         return marks
 
+    @cached_property
+    def _kept(self) -> "KeptMarks":
+        """The verdicts that an earlier look has kept, where they hold for this judge."""
+        kept = self.history.track.memory.get(KEPT)
+        return kept if isinstance(kept, KeptMarks) and kept.terms == self._terms else NONE_KEPT
+
     @property
     def _terms(self) -> tuple[object, ...]:
         """All that the verdict of an instant depends on, beside the history."""
         return MARKS, self.near_s, self.threshold, self.config.page_on, id(self.model)
 
-    def _kept_mark(self, size: int, *, is_warned: bool) -> Verdict | None:
-        """The verdict of an earlier look about an instant, where that saw all that could be known of it."""
-        kept = self.history.track.memory.get(KEPT)
-        if not isinstance(kept, KeptMarks) or kept.terms != self._terms:
-            return None
-        return kept.verdicts.get((self.history.start_s + size * self.history.period_s, is_warned))
-
-    def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
+    def _at_mark(self, size: int, end_s: float, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
         history = self.history
-        period_s, end_s = history.period_s, history.start_s + size * history.period_s
-        is_page_mark = end_s % PAGE_STEP_S < period_s
-        is_warning_mark = end_s % WARNING_STEP_S < period_s and not is_warned
+        is_page_mark = end_s % PAGE_STEP_S < history.period_s
+        is_warning_mark = end_s % WARNING_STEP_S < history.period_s and not is_warned
         if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
             return "ok"
         worst_s = self.worst_s(size)
@@ -215,30 +230,30 @@ class Judge:
 class KeptMarks:
     """Verdicts of past instants, as a look saw them, for the next look at the same resource.
 
-    By the end of the instant and whether a warning had been found. They hold for the same ``terms`` of the judge, and
-    with the same days before.
+    They are by the end of the instant, negative once a warning was found. They hold for the same ``terms`` of the judge, with
+    the same days before, and up to ``until_s``: so far the datapoints are still the same.
     """
 
     terms: object
     past: Past | None
-    verdicts: Mapping[tuple[float, bool], Verdict]
+    verdicts: Mapping[float, Verdict]
+    until_s: float = math.inf
 
 
-def recall_marks(history: History, kept: KeptMarks | None) -> None:
-    """Let the judge of a history find what an earlier look has kept."""
+NONE_KEPT = KeptMarks(terms=None, past=None, verdicts={})
+
+
+def recall_marks(history: History, kept: KeptMarks | None, *, until_s: float) -> None:
+    """Let the judge of a history find what an earlier look has kept of the instants up to ``until_s``."""
     if kept is not None and kept.past is history.track.past:
-        history.track.memory[KEPT] = kept
+        history.track.memory[KEPT] = replace(kept, until_s=until_s)
 
 
-def marks_to_keep(history: History, *, until_s: float) -> KeptMarks | None:
-    """The verdicts of instants before ``until_s``, of which all that could be known is known. None if there are none."""
+def marks_to_keep(history: History) -> KeptMarks | None:
+    """The verdicts of past instants. None if there are none."""
     for terms, marks in history.track.memory.items():
         if isinstance(terms, tuple) and terms[0] == MARKS and isinstance(marks, dict):
-            ends = {key: history.start_s + abs(key) * history.period_s for key in marks}
-            verdicts = {
-                (end_s, key < 0): marks[key] for key, end_s in ends.items() if end_s <= until_s
-            }
-            return KeptMarks(terms=terms, past=history.track.past, verdicts=verdicts)
+            return KeptMarks(terms=terms, past=history.track.past, verdicts=marks)
     return None
 
 

@@ -40,17 +40,26 @@ SEVERITY: dict[Verdict, int] = {
     "critical": 3,
     "exhausted": 4,
 }
+#: The lag of the data is rounded up to this: sweeps begin at another part of a second each time, and would else judge all
+#: instants of the past anew.
+LAG_STEP_S = 30.0
+#: The verdicts that nobody is told of, and that stand while the balance does not fall.
+STILL: frozenset[Verdict] = frozenset({"ok", "watch"})
 #: The verdicts for which somebody is woken.
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assessment:
-    """A verdict with its reason in one sentence, and the projection behind it."""
+    """A verdict with its reason in one sentence, and the projection behind it.
+
+    ``danger`` is the part of the reason that the projection does not give: why it is near, or still counts as bad.
+    """
 
     verdict: Verdict
     reason: str
     projection: Projection
+    danger: str = ""
 
 
 def not_known(reason: str, now: float) -> Assessment:
@@ -101,11 +110,40 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
     if history is None or history.newest_slot() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
     own_config = config.with_lead(*observation.resource.leads)
-    danger = _danger(history, projection, own_config, model)
+    return _judged(projection, _danger(history, projection, own_config, model))
+
+
+def _judged(projection: Projection, danger: Danger) -> Assessment:
+    """Put a projection and a danger together."""
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"
-    return Assessment(verdict=danger.verdict, reason=reason, projection=projection)
+    return Assessment(
+        verdict=danger.verdict, reason=reason, projection=projection, danger=danger.why
+    )
+
+
+def renewed(observation: Observation, last: Assessment, config: Config) -> Assessment | None:
+    """The last assessment with a new projection, of a balance that has not fallen since. None where it must be judged anew.
+
+    What has not fallen can be spent no sooner than before. So its danger is as it was, unless the way to be told is the worst
+    case, which the age of the newest datapoint alone makes worse.
+    """
+    resource = observation.resource
+    is_lowered = resource.starts_empty or resource.highest_verdict in STILL
+    if last.verdict not in STILL or is_lowered or config.page_on == "worst":
+        return None
+    projection, history = (
+        project(observation, max_data_age_s=config.max_data_age_s),
+        observation.history,
+    )
+    if projection.state not in {"finite", "infinite"} or history is None:
+        return None
+    own_config = config.with_lead(*resource.leads)
+    judge = _judge(history, own_config, MODEL, lag_s=_lag_s(history, projection, own_config))
+    if judge.worst_s(history.size) >= judge.near_s:
+        return _judged(projection, SAFE)
+    return _judged(projection, Danger(verdict=last.verdict, why=last.danger))
 
 
 def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
@@ -129,14 +167,29 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
         why = f"ran out {ago} ago and is not yet back at {back_at:.0%}"
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
-    lag_s = min(silent_s, config.max_data_age_s + history.period_s)
-    threshold = threshold_for(config.needless_per_week)
-    judge = Judge(history=history, config=config, model=model, lag_s=lag_s, threshold=threshold)
+    lag_s = _lag_s(history, projection, config)
+    judge = _judge(history, config, model, lag_s=lag_s)
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     if now.verdict == "critical":
         return now
     ended_s = silent_s - lag_s
     return judge.relapse(ended_s) or judge.held(now, ended_s=ended_s)
+
+
+def _lag_s(history: History, projection: Projection, config: Config) -> float:
+    """Seconds that the newest level lags behind the projection."""
+    return min(history.level_age_s(projection.at), config.max_data_age_s + history.period_s)
+
+
+def _judge(history: History, config: Config, model: Model, *, lag_s: float) -> Judge:
+    """The judge of a history whose data lags so much."""
+    return Judge(
+        history=history,
+        config=config,
+        model=model,
+        lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
+        threshold=threshold_for(config.needless_per_week),
+    )
 
 
 def is_far(history: History, now: float, config: Config) -> bool:

@@ -119,8 +119,12 @@ class History:
 
     def level_floor(self) -> float:
         """Credits at the end of the newest level's slot, at the least; there must be a level."""
+        return self.credits_of(self.levels[self.newest_slot()])
+
+    def credits_of(self, level: float) -> float:
+        """Credits at the end of a slot with this level, at the least."""
         bucket = self.bucket
-        credits_then = self.levels[self.newest_slot()] * bucket.capacity
+        credits_then = level * bucket.capacity
         if self.statistic == "Average":
             credits_then -= (bucket.burst - bucket.refill) * self.period_s
         return max(0.0, credits_then)

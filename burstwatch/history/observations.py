@@ -188,9 +188,10 @@ def observe(
         history = build_history(
             resource.bucket,
             after_first_credits(
-                [point for point in levels if cut is None or point.start_s >= cut], resource
+                levels if cut is None else [point for point in levels if point.start_s >= cut],
+                resource,
             ),
-            [point for point in demand if cut is None or point.start_s >= cut],
+            demand if cut is None else [point for point in demand if point.start_s >= cut],
             past=past,
             is_slow=resource.is_slow,
         )

@@ -2,10 +2,13 @@
 
 import math
 from array import array
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from operator import le
+from typing import Literal, NamedTuple, overload
 
 from burstwatch.sources import Figure, Source
 
@@ -59,6 +62,49 @@ class DemandPoint(NamedTuple):
         return self.start_s + self.period_s
 
 
+class LevelSeries(Sequence[LevelPoint]):
+    """The levels of one resource in time order, as columns: a point is made only where one is asked for.
+
+    ``starts`` are seconds, ``ratios`` shares of the bucket. All have one period and one statistic.
+    """
+
+    __slots__ = ("period_s", "ratios", "starts", "statistic")
+
+    def __init__(
+        self,
+        starts: Sequence[float],
+        ratios: Sequence[float],
+        period_s: float,
+        statistic: Statistic,
+    ) -> None:
+        """Both sequences are of one length."""
+        self.starts, self.ratios = starts, ratios
+        self.period_s, self.statistic = period_s, statistic
+
+    @classmethod
+    def of(cls, points: Sequence[LevelPoint]) -> "LevelSeries":
+        """Return points of one period as columns; there must be one. What is columns already is returned as it is."""
+        if isinstance(points, cls):
+            return points
+        starts, periods_s, ratios, statistics = zip(*points, strict=True)
+        return cls(starts, ratios, periods_s[-1], statistics[-1])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> LevelPoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "LevelSeries": ...
+
+    def __getitem__(self, index: int | slice) -> "LevelPoint | LevelSeries":
+        starts, ratios = self.starts[index], self.ratios[index]
+        if isinstance(index, slice):
+            return LevelSeries(starts, ratios, self.period_s, self.statistic)  # type: ignore[arg-type]
+        return LevelPoint(starts, self.period_s, ratios, self.statistic)  # type: ignore[arg-type]
+
+
 FINE_S, COARSE_S = 60.0, 300.0
 RETENTION_PAGE = Source(
     url="https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html",
@@ -88,13 +134,64 @@ def cadence_s(starts: Sequence[float]) -> float:
     volume with little I/O leaves out minutes, which is not five-minute data: for that
     every point must be on a five-minute mark and most must follow one another.
     """
+    if any(map(is_fine, starts)):  # usually the first or the second is
+        return FINE_S
     gaps = [after - before for before, after in pairwise(starts)]
-    on_marks = not any(map(is_fine, starts))
     regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
-    return COARSE_S if on_marks and regular else FINE_S
+    return COARSE_S if regular else FINE_S
 
 
 Point = tuple[float, float]
+
+
+class Series(Sequence[Point]):
+    """One series of CloudWatch as columns: ``starts`` of periods in rising order, and ``values``.
+
+    Looks read millions of datapoints and use few of them one by one.
+    """
+
+    __slots__ = ("starts", "values")
+
+    def __init__(self, starts: list[float], values: list[float]) -> None:
+        """Both lists are of one length."""
+        self.starts, self.values = starts, values
+
+    @classmethod
+    def of(cls, points: Iterable[Point]) -> "Series":
+        """Sort points by their start. Of several with one start the last counts."""
+        by_start = dict(points)
+        starts = sorted(by_start)
+        return cls(starts, [by_start[start] for start in starts])
+
+    @classmethod
+    def of_columns(cls, starts: list[float], values: list[float]) -> "Series":
+        """Return the columns as a series; they are sorted where they have to be."""
+        if any(map(le, starts[1:], starts)):
+            return cls.of(zip(starts, values, strict=True))
+        return cls(starts, values)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[Point]:
+        return zip(self.starts, self.values, strict=True)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Series": ...
+
+    def __getitem__(self, index: int | slice) -> "Point | Series":
+        if isinstance(index, slice):
+            return Series(self.starts[index], self.values[index])
+        return self.starts[index], self.values[index]
+
+
+@lru_cache(maxsize=64)
+def even_starts(start_s: float, period_s: float, size: int) -> list[float]:
+    """The starts of so many periods without a gap. Resources that are asked together share them."""
+    return [start_s + period_s * slot for slot in range(size)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,22 +205,27 @@ class Levels:
     values: "array[float]"  # not subscriptable at run time before Python 3.12
     until_s: float
 
-    def before(self, end_s: float) -> list[Point]:
-        """The datapoints that begin before ``end_s``, in time order."""
-        slots = max(0, math.ceil((end_s - self.start_s) / FINE_S))
-        return [
-            (self.start_s + slot * FINE_S, value)
-            for slot, value in enumerate(self.values[:slots])
-            if value == value  # noqa: PLR0124 - all but not a number equal themselves
-        ]
+    def between(self, first_s: float, end_s: float) -> Series:
+        """The datapoints that begin at ``first_s`` or later and before ``end_s``."""
+        begin = max(0, math.ceil((first_s - self.start_s) / FINE_S))
+        end = max(begin, math.ceil((end_s - self.start_s) / FINE_S))
+        values = self.values[begin:end].tolist()
+        starts = even_starts(self.start_s + FINE_S * begin, FINE_S, len(values))
+        if not math.isnan(sum(values)):
+            return Series(starts, values)
+        pairs = zip(starts, values, strict=True)
+        return Series.of((start, value) for start, value in pairs if not math.isnan(value))
 
 
-def keep_levels(points: Sequence[Point], *, since_s: float, until_s: float) -> Levels:
+def keep_levels(series: Series, *, since_s: float, until_s: float) -> Levels:
     """The datapoints from ``since_s`` on; all begin at a whole minute."""
     start_s = math.ceil(since_s / FINE_S) * FINE_S
-    kept = [(start, value) for start, value in points if start >= start_s]
-    size = 0 if not kept else int((kept[-1][0] - start_s) // FINE_S) + 1
+    begin = bisect_left(series.starts, start_s)
+    starts, kept = series.starts[begin:], series.values[begin:]
+    if starts and starts == even_starts(start_s, FINE_S, len(starts)):
+        return Levels(start_s=start_s, values=array("d", kept), until_s=until_s)
+    size = 0 if not starts else int((starts[-1] - start_s) // FINE_S) + 1
     values = array("d", [math.nan]) * size
-    for start, value in kept:
+    for start, value in zip(starts, kept, strict=True):
         values[int((start - start_s) // FINE_S)] = value
     return Levels(start_s=start_s, values=values, until_s=until_s)

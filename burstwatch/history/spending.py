@@ -9,7 +9,7 @@ both are known, and the documented least and most bound it.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 from burstwatch.bucket import Bucket
@@ -94,6 +94,9 @@ def fit_cost(
     levels at their slots' ends, and so their difference is what the later slot lost.
     """
     size = len(ratios)
+    if points.count(None) == size:
+        nothing = sums_of([0.0] * size)
+        return Fit(spent=nothing, least=nothing, nominal=nothing, most=nothing, slots=nothing)
     spent, least, nominal, most, slots = ([0.0] * size for _ in range(5))
     refilled = bucket.refill * period_s
     low, high = INSIDE
@@ -127,8 +130,11 @@ def disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:
 def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[float]]:
     """Least, likely and most credits per second spent, by slot."""
     size = len(slots.levels)
+    has_demand = slots.points.count(None) < size
+    if not has_demand and size and (plain := _plain_rates(slots)):
+        return plain
     least, likely, most = [0.0] * size, [0.0] * size, [0.0] * size
-    if slots.points.count(None) < size:
+    if has_demand:
         _rates_of_demand(slots, fit, least, likely, most)
     bucket, levels, points, period_s = slots.bucket, slots.levels, slots.points, slots.period_s
     error = BALANCE_STEP * bucket.capacity / period_s
@@ -154,6 +160,23 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
             continue
         _fill_gap(slots, slot, least, likely, most)
     return least, likely, most
+
+
+def _plain_rates(slots: Slots) -> tuple[list[float], list[float], list[float]] | None:
+    """The rates of a balance without a gap, never full, of which none has to be clamped; None for any other."""
+    bucket, levels = slots.bucket, slots.levels
+    if max(levels) >= INSIDE[1]:  # full, or infinite: there is no datapoint
+        return None
+    error = BALANCE_STEP * bucket.capacity / slots.period_s
+    scale, refill = bucket.capacity / slots.period_s, bucket.refill
+    rates = [refill + (before - after) * scale for before, after in pairwise(levels)]
+    if rates and (min(rates) <= error or max(rates) >= bucket.burst - error):
+        return None
+    return (
+        [0.0, *[rate - error for rate in rates]],
+        [0.0, *rates],
+        [0.0, *[rate + error for rate in rates]],
+    )
 
 
 def _rates_of_demand(

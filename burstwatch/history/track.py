@@ -1,14 +1,14 @@
 """Levels and demand of one resource on an even grid, with what is derived from them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import pairwise
+from operator import sub
 
 from burstwatch.bucket import DAY_S, Bucket
 from burstwatch.history.past import Past
-from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.history.points import DemandPoint, LevelPoint, LevelSeries, Statistic, even_starts
 from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_of, summed
 
 #: Half of the smallest step that the console shows of a balance (0.1 %).
@@ -71,11 +71,9 @@ class Track:
         starts = [points[0].start_s for points in (levels, demand) if points]
         self.start_s = min(starts, default=0.0)
         demand = _at_least(demand, period_s)
-        level_slots, demand_slots = self._slots_of(levels), self._slots_of(demand)
+        level_slots, demand_slots = self._level_slots(levels), self._slots_of(demand)
         self.size = size = 1 + max([*level_slots[-1:], *demand_slots[-1:]], default=-1)
-        self.levels = ratios = [math.inf] * size
-        for slot, level in zip(level_slots, levels, strict=True):
-            ratios[slot] = min(ratios[slot], level.ratio)
+        self.levels = _by_slot(level_slots, LevelSeries.of(levels).ratios if levels else (), size)
         self.points: list[DemandPoint | None] = [None] * size
         for slot, point in zip(demand_slots, demand, strict=True):
             self.points[slot] = point
@@ -90,6 +88,16 @@ class Track:
         clone = copy(self)
         clone.past, clone.memory = past, {}
         return clone
+
+    def _level_slots(self, levels: Sequence[LevelPoint]) -> Sequence[int]:
+        """The slot of each level; of levels without a gap that is one after the other."""
+        if not levels:
+            return ()
+        starts, size = LevelSeries.of(levels).starts, len(levels)
+        if starts != even_starts(starts[0], self.period_s, size):
+            return self._slots_of(levels)
+        (begin,) = self._slots_of(levels[:1])
+        return range(begin, begin + size)
 
     def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:
         """The slot in which each period ends: what ends within it is not known before its end."""
@@ -112,6 +120,8 @@ class Track:
     @cached_property
     def last_empty(self) -> list[int]:
         """For each slot the newest one up to it that was empty, or -1."""
+        if min(self.levels, default=math.inf) > EMPTY_RATIO:
+            return [-1] * self.size
         return _newest([ratio <= EMPTY_RATIO for ratio in self.levels])
 
     @cached_property
@@ -135,22 +145,22 @@ class Track:
         """Slots with a higher level than what comes in explains."""
         # A Minimum may lie anywhere in its period, so two may be a period further apart.
         most = 2 * TOLERANCE * self.bucket.refill * self.period_s / self.bucket.capacity
-        return [slot for slot, change in self._changes if change > most + JUMP_RATIO]
+        if self._changes.highest <= most + JUMP_RATIO:
+            return []
+        return [slot for slot, change in self._changes.by_slot() if change > most + JUMP_RATIO]
 
     @cached_property
     def fell_too_fast(self) -> list[int]:
         """Slots with a lower level than a full burst explains."""
         net = self.bucket.burst - self.bucket.refill
         most = 2 * TOLERANCE * net * self.period_s / self.bucket.capacity
-        return [slot for slot, change in self._changes if -change > most + JUMP_RATIO]
+        if -self._changes.lowest <= most + JUMP_RATIO:
+            return []
+        return [slot for slot, change in self._changes.by_slot() if -change > most + JUMP_RATIO]
 
     @cached_property
-    def _changes(self) -> list[tuple[int, float]]:
-        """From one slot to the next, where both have a level: the later slot, and the difference."""
-        steps = enumerate(pairwise(self.levels), start=1)
-        return [
-            (slot, after - before) for slot, (before, after) in steps if before < math.inf > after
-        ]
+    def _changes(self) -> "_Changes":
+        return _Changes(self.levels)
 
     @cached_property
     def served_too_much(self) -> list[int]:
@@ -163,6 +173,33 @@ class Track:
             for slot, point in enumerate(self.points)
             if point is not None and point.least > most
         ]
+
+
+class _Changes:
+    """The differences of levels from one slot to the next, where both have one."""
+
+    def __init__(self, levels: Sequence[float]) -> None:
+        # Without a level in one slot the difference is infinite, without one in both it is no number.
+        self._every = [*map(sub, levels[1:], levels)]
+        changes = self._every
+        if max(levels, default=0.0) == math.inf:
+            changes = [change for change in changes if math.isfinite(change)]
+        self.highest, self.lowest = max(changes, default=0.0), min(changes, default=0.0)
+
+    def by_slot(self) -> Iterator[tuple[int, float]]:
+        """The later slot of each, and the difference."""
+        steps = enumerate(self._every, start=1)
+        return ((slot, change) for slot, change in steps if math.isfinite(change))
+
+
+def _by_slot(slots: Sequence[int], ratios: Sequence[float], size: int) -> list[float]:
+    """The lowest ratio of each of ``size`` slots, infinite where there is none."""
+    if isinstance(slots, range):
+        return [*[math.inf] * slots.start, *ratios, *[math.inf] * (size - slots.stop)]
+    lowest = [math.inf] * size
+    for slot, ratio in zip(slots, ratios, strict=True):
+        lowest[slot] = min(lowest[slot], ratio)
+    return lowest
 
 
 def _at_least(demand: Sequence[DemandPoint], period_s: float) -> Sequence[DemandPoint]:

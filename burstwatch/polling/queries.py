@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from burstwatch.history.observations import Resource
+from burstwatch.history.points import Series
 from burstwatch.kinds.base import DemandMetric, Kind
 from burstwatch.shards import Problem
-
-#: One series: pairs of a period's start and its value, in time order.
-Series = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +41,7 @@ class Answers:
     """Series by (resource id, metric).
 
     A key that is missing was not answered, for the reason in ``failed``; an empty
-    list is CloudWatch's own word that there is nothing.
+    series is CloudWatch's own word that there is nothing.
     """
 
     series: dict[tuple[str, str], Series] = field(default_factory=dict)

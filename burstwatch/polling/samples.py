@@ -1,6 +1,7 @@
 """Keeps what was asked and answered about one resource, and derives what follows from it."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,13 +18,15 @@ from burstwatch.history.points import (
     DemandPoint,
     LevelPoint,
     Levels,
+    LevelSeries,
+    Series,
     cadence_s,
     keep_levels,
     shown_cadence_s,
 )
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.queries import Answers, Series
+from burstwatch.polling.queries import Answers
 from burstwatch.polling.schedule import LATEST_S, LastLook, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
@@ -50,6 +53,8 @@ class LevelSample:
         self.failure = ""
         #: From when on its level was asked for.
         self.from_s = now
+        #: Up to when its datapoints are those that the last look kept.
+        self.unchanged_s = -math.inf
         #: The last level before the look-back, of a resource that is silent since.
         self.before: SeenLevel | None = None
 
@@ -61,7 +66,7 @@ class LevelSample:
     @property
     def is_silent(self) -> bool:
         """True if CloudWatch said that there is no datapoint."""
-        return self.series == []
+        return self.series is not None and not self.series
 
     @property
     def is_deep(self) -> bool:
@@ -74,8 +79,8 @@ class LevelSample:
         """True if its newest datapoint is as new as datapoints can be."""
         if not self.series:
             return False
-        age_s = self.now - self.series[-1][0]
-        return age_s <= self.config.max_data_age_s + 2 * cadence_s([at for at, _ in self.series])
+        age_s = self.now - self.series.starts[-1]
+        return age_s <= self.config.max_data_age_s + 2 * cadence_s(self.series.starts)
 
     @property
     def fill_s(self) -> float:
@@ -115,16 +120,18 @@ class LevelSample:
         if kept is None or self.series is None or back_s >= self.look_back_s:
             return
         first_s = self.now - self.look_back_s
-        older = kept.before(self.from_s // FINE_S * FINE_S)
-        self.series = [*(point for point in older if point[0] >= first_s), *self.series]
+        asked_from_s = self.from_s // FINE_S * FINE_S
+        older, newer = kept.between(first_s, asked_from_s), self.series
+        self.unchanged_s = _end_of_same(kept.between(asked_from_s, self.now), newer)
+        self.series = Series([*older.starts, *newer.starts], [*older.values, *newer.values])
         self.from_s = max(first_s, kept.start_s)
 
     def _doubt(self) -> str:
         """Why an answer cannot be believed: CloudWatch takes no datapoint away, and no bucket overflows."""
         if self.series is None:
             return ""
-        newest = self.series[-FULL_POINTS:]
-        wrong = next((value for _, value in newest if self._ratio(value) > HIGHEST_RATIO), None)
+        newest = self.series.values[-FULL_POINTS:]
+        wrong = next((value for value in newest if self._ratio(value) > HIGHEST_RATIO), None)
         if wrong is not None:
             return f"{self.resource.level_metric} is {wrong:g}, more than the bucket holds"
         newest_before = (
@@ -132,7 +139,7 @@ class LevelSample:
             if self.last_look is None or self.last_look.level_seen is None
             else self.last_look.level_seen.newest
         )
-        newest_s = self.series[-1][0] if self.series else -math.inf
+        newest_s = self.series.starts[-1] if self.series else -math.inf
         if (
             newest_before is not None
             and self.from_s <= newest_before.start_s
@@ -143,6 +150,19 @@ class LevelSample:
 
     def _ratio(self, value: float) -> float:
         return self.kind.to_ratio(self.resource, value)
+
+    def has_not_fallen(self) -> bool:
+        """True if the datapoints of the last look are still the same, and every one since is as high as its newest was."""
+        last_look = self.last_look
+        if last_look is None or last_look.level_seen is None or not self.series or self.failure:
+            return False
+        newest = last_look.level_seen.newest
+        if newest is None or not last_look.is_near or not self.is_deep:
+            return False
+        if self.unchanged_s < newest.start_s:
+            return False
+        since = self.series.values[bisect_left(self.series.starts, newest.start_s) :]
+        return bool(since) and min(self._ratios(since)) >= newest.ratio
 
     def recall(self) -> None:
         """Recall what the last look knew, if it is silent and nothing can have come in between."""
@@ -170,17 +190,22 @@ class LevelSample:
         demand: Sequence[DemandPoint] = (),
         past: Past | None = None,
         newest_only: bool = False,
+        back_s: float = math.inf,
     ) -> Observation:
-        """The resource with what is known of it by now."""
+        """The resource with what is known of it by now, of the last ``back_s`` seconds or of all."""
         if self.failure:
             return Observation(resource=self.resource, at=self.now, missing=self.failure)
-        series = self.series or []
-        period_s = _period_s(self.resource, [start for start, _ in series])
+        series = self.series or Series([], [])
+        period_s = _period_s(self.resource, series.starts)
         if newest_only:
             series = series[-1:]
-        elif series and self.kind.to_ratio(self.resource, series[-1][1]) >= BACK_RATIO:
+        elif back_s < self.look_back_s:
+            series = series[bisect_left(series.starts, self.now - back_s) :]
+        elif series and self._ratio(series.values[-1]) >= BACK_RATIO:
             series = series[-FULL_POINTS:]  # nothing that was before matters any more
-        levels = [self._level(point, period_s) for point in series]
+        levels: Sequence[LevelPoint] = LevelSeries(
+            series.starts, self._ratios(series.values), period_s, self.resource.statistic
+        )
         from_s = self.from_s
         if self.before is not None:
             if not levels and self.before.newest is not None:
@@ -202,7 +227,7 @@ class LevelSample:
         if self.failure:
             return None  # what an earlier look has seen is still true
         if self.series:
-            period_s = _period_s(self.resource, [start for start, _ in self.series])
+            period_s = _period_s(self.resource, self.series.starts)
             newest = self._level(self.series[-1], period_s)
             return SeenLevel(
                 newest=newest,
@@ -217,7 +242,7 @@ class LevelSample:
 
     def _cadence_s(self) -> float | None:
         """How far apart its own datapoints have been shown to be, now or before."""
-        shown = shown_cadence_s([start for start, _ in self.series or ()])
+        shown = shown_cadence_s(self.series.starts if self.series else ())
         cadence_before = (
             None
             if self.last_look is None or self.last_look.level_seen is None
@@ -232,6 +257,11 @@ class LevelSample:
         since_s = self.now - self.look_back_s
         return keep_levels(self.series, since_s=since_s, until_s=self.now)
 
+    def _ratios(self, values: Sequence[float]) -> list[float]:
+        """Shares of the bucket, 0 to 1. A level that stays is worked out once."""
+        by_value = {value: min(1.0, max(0.0, self._ratio(value))) for value in set(values)}
+        return [by_value[value] for value in values]
+
     def _level(self, point: tuple[float, float], period_s: float) -> LevelPoint:
         return LevelPoint(
             start_s=point[0],
@@ -239,6 +269,15 @@ class LevelSample:
             ratio=min(1.0, max(0.0, self._ratio(point[1]))),
             statistic=self.resource.statistic,
         )
+
+
+def _end_of_same(kept: Series, answered: Series) -> float:
+    """The start of the newest datapoint up to which both series are the same, or the start of the first that differs."""
+    size = len(kept)
+    if kept.starts == answered.starts[:size] and kept.values == answered.values[:size]:
+        return kept.starts[-1] if kept else -math.inf
+    pairs = zip(kept, answered, strict=False)
+    return next((min(a, b)[0] for a, b in pairs if a != b), -math.inf)
 
 
 def _period_s(resource: Resource, starts: Sequence[float]) -> float:
@@ -261,7 +300,7 @@ class Demand:
         """``period_s`` is that of the datapoints, inferred from their times where it is not given."""
         self._kind, self._resource = kind, resource
         names = [metric.name for metric in kind.demand_metrics]
-        series = {name: answers.series.get((resource.id, name), []) for name in names}
+        series = {name: answers.series.get((resource.id, name), ()) for name in names}
         self.is_whole = not any((resource.id, name) in answers.failed for name in names)
         starts = sorted({start for points in series.values() for start, _ in points})
         self.period_s = period_s or _period_s(resource, starts)

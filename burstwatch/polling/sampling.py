@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
+from burstwatch.forecast.demand import SLOW_WINDOW_S
 from burstwatch.forecast.judge import (
     BACK_RATIO,
     WARNING_MARGINS,
@@ -23,7 +24,7 @@ from burstwatch.forecast.judge import (
     marks_to_keep,
     recall_marks,
 )
-from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known
+from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known, renewed
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
 from burstwatch.history.observations import Observation, Resource, Verdict
@@ -90,8 +91,10 @@ LONGEST_BACK_S = MINUTES_KEPT.value * DAY
 #: Limits that were exceeded in the last so many seconds are told.
 EXCEEDED_WINDOW_S = 600.0
 NOTHING_EXCEEDED: Mapping[str, float] = MappingProxyType({})
-#: A datapoint that comes later than this after its period is not waited for.
-LATEST_DATA_S = 1_800.0
+#: The part of its history that the projection of a balance needs: the longest window of its demand, and a little more.
+RENEWED_S = SLOW_WINDOW_S + COARSE_S
+#: A danger is judged anew after so long, even if the balance does not fall: the hour of the day tells something too.
+DANGER_KEPT_S = 900.0
 #: Resources that are asked for their demand together: one call answers four metrics of six hours.
 PIECE = 69
 
@@ -181,9 +184,14 @@ class Batch:
     ) -> Steps[list[Judgement]]:
         """Judge those whose hours matter: with the days before, and the demand of some."""
         task = self.task
-        observed = [
-            (sample, sample.observation(unit_is_fresh=unit_is_fresh)) for sample in near_samples
-        ]
+        judgements = []
+        observed = []
+        for sample in near_samples:
+            still = self._not_fallen(sample, unit_is_fresh=unit_is_fresh)
+            if still is None:
+                observed.append((sample, sample.observation(unit_is_fresh=unit_is_fresh)))
+            else:
+                judgements.append(still)
         # A full bucket has nothing to fear that the days before could tell.
         wanting = [sample.resource for sample, observation in observed if not is_full(observation)]
         pasts, new = yield from self._pasts(wanting)
@@ -194,7 +202,7 @@ class Batch:
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)
             observation = bare if past is None else _with_past(bare, past)
-            assessment = self._without_demand(observation)
+            assessment = self._without_demand(observation, unchanged_s=sample.unchanged_s)
             if assessment is None:
                 busy.append((sample, past))
             else:
@@ -209,7 +217,6 @@ class Batch:
         back_s = max((sample.look_back_s for sample, _ in busy), default=0.0)
         request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
         answers = yield from self._read(request)
-        judgements: list[Judgement] = []
         for sample, observation, assessment in settled:
             # An answer about one bucket of a thing serves its other bucket too.
             is_asked = sample.resource.id in asked_ids
@@ -224,6 +231,31 @@ class Batch:
             for sample, past in busy
         ]
         return [_with_new_days(judgement, new) for judgement in judgements]
+
+    def _not_fallen(self, sample: LevelSample, *, unit_is_fresh: bool) -> Judgement | None:
+        """The judgement of a balance that has not fallen since the last look, or None where it must be judged in full."""
+        task, last_look = self.task, sample.last_look
+        if (
+            last_look is None
+            or task.now - last_look.judged_at >= DANGER_KEPT_S - task.config.sweep_period_s / 2
+            or not sample.has_not_fallen()
+        ):
+            return None
+        observation = sample.observation(unit_is_fresh=unit_is_fresh, back_s=RENEWED_S)
+        if worst_now_s(observation) < task.demand_horizon_s:
+            return None
+        assessment = renewed(observation, last_look.assessment, task.config)
+        if assessment is None:
+            return None
+        return Judgement(
+            resource=sample.resource,
+            assessment=assessment,
+            is_near=True,
+            levels=sample.levels(),
+            marks=last_look.marks,
+            level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
+            judged_at=last_look.judged_at,
+        )
 
     def _judge_busy(
         self, sample: LevelSample, past: Past | None, answers: Answers, *, unit_is_fresh: bool
@@ -286,22 +318,23 @@ class Batch:
             marks=self._marks(observation) if stays_near and not failed else None,
             level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
             failed=failed,
+            judged_at=task.now,
         )
 
     def _marks(self, observation: Observation) -> KeptMarks | None:
-        """Verdicts of past instants to keep: of those of which no datapoint can come any more."""
+        """Verdicts of past instants to keep."""
         history = observation.history
         if history is None or history.has_demand():
             return None  # with the demand, which most looks do not ask for, they may be others
-        return marks_to_keep(history, until_s=self.task.now - LATEST_DATA_S)
+        return marks_to_keep(history)
 
     def _matters(self, glance: Observation) -> bool:
         """True if more than its newest level decides what to make of it."""
         task = self.task
         return is_near(glance, task.config) or worst_now_s(glance) < task.demand_horizon_s
 
-    def _without_demand(self, observation: Observation) -> Assessment | None:
-        """The assessment, or None where the demand is worth its price.
+    def _without_demand(self, observation: Observation, *, unchanged_s: float) -> Assessment | None:
+        """The assessment, or None where the demand is worth its price. Up to ``unchanged_s`` the last look saw the same.
 
         A falling level tells what is spent as well as the demand does. Who is told about a
         resource must also know what the demand is made of.
@@ -311,7 +344,7 @@ class Batch:
             return None
         last_look = task.schedule.last_look(observation.resource)
         if last_look is not None and observation.history is not None:
-            recall_marks(observation.history, last_look.marks)
+            recall_marks(observation.history, last_look.marks, until_s=unchanged_s)
         assessment = assess(observation, task.config)
         severity = _alarmed(assessment.verdict)
         is_news = last_look is None or severity != _alarmed(last_look.assessment.verdict)

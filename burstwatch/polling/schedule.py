@@ -62,7 +62,7 @@ class Judgement:
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
     ``past`` are the days before, None in it where nothing was spent in them; it is empty
     where they were not asked for at this look.
-    ``failed`` is whether asking for it failed, which is why it is unknown.
+    ``failed`` is whether asking for it failed, which is why it is unknown. ``judged_at`` is when its danger was last judged.
     """
 
     resource: Resource
@@ -74,6 +74,7 @@ class Judgement:
     past: tuple[Past | None, ...] = ()
     marks: KeptMarks | None = None
     failed: bool = False
+    judged_at: float = -math.inf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +83,7 @@ class LastLook:
 
     ``late_at`` is when it could first be within its margin unnoticed. ``failed`` is
     whether the last look at it failed, ``blind`` how many looks in a row could not tell.
-    ``background`` outlives the look, for an alarm may be made later than that.
+    ``background`` outlives the look, for an alarm may be made later than that. ``judged_at`` is when its danger was last judged.
     """
 
     fingerprint: object
@@ -96,6 +97,7 @@ class LastLook:
     marks: KeptMarks | None = None
     background: Background | None = None
     blind: int = 0
+    judged_at: float = -math.inf
 
 
 @dataclass(kw_only=True)
@@ -167,24 +169,15 @@ class Schedule:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
         if not is_near:
             self.past_wanted.pop(resource.key, None)
-        documented = resource.is_documented
         wait = wait_s(
-            assessment, own_config, is_documented=documented, blind=blind, is_near=is_near
+            assessment,
+            own_config,
+            is_documented=resource.is_documented,
+            blind=blind,
+            is_near=is_near,
         )
-        # An "ok" resource waits until its worst case could reach the margin.
         if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
-            # Nothing new is published sooner. Where the lead is long, some minutes do not matter, and each look has a price.
-            is_urgent = (
-                own_config.lead_s < LONG_LEAD_S
-                and level_seen is not None
-                and level_seen.newest is not None
-            )
-            newest_s = (
-                level_seen.newest.end_s if is_urgent and level_seen and level_seen.newest else now
-            )
-            wait = max(
-                wait, newest_s + resource.published_every_s - now - own_config.sweep_period_s / 2
-            )
+            wait = max(wait, _until_published_s(resource, level_seen, own_config, now))
         if judgement.failed and now >= late_at:
             wait = SOONEST_S - own_config.sweep_period_s / 2  # it may be too late already
         self.looks[resource.key] = LastLook(
@@ -199,6 +192,7 @@ class Schedule:
             marks=judgement.marks if is_near else None,
             background=background,
             blind=blind,
+            judged_at=judgement.judged_at,
         )
 
     def background_of(self, resource: Resource) -> Background | None:
@@ -275,6 +269,17 @@ def _late_at(assessment: Assessment, config: Config, now: float) -> float:
     if worst_s is None:
         return now if assessment.verdict == "unknown" else math.inf
     return now + worst_s - config.margin_s
+
+
+def _until_published_s(
+    resource: Resource, level_seen: SeenLevel | None, config: Config, now: float
+) -> float:
+    """Seconds until something new can be published. An *ok* resource waits until its worst case could reach the margin."""
+    newest = None if level_seen is None else level_seen.newest
+    # Where the lead is long, some minutes do not matter, and each look has a price.
+    is_urgent = config.lead_s < LONG_LEAD_S and newest is not None
+    newest_s = newest.end_s if is_urgent and newest is not None else now
+    return newest_s + resource.published_every_s - now - config.sweep_period_s / 2
 
 
 def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from burstwatch.aws.client.datapoints import in_seconds
 from monitoring.look.frames import Field, Frame, LookError, Span, series
 
 #: A line has so many points at the most, whatever its panel's width.
@@ -115,7 +116,7 @@ class CloudWatch:
         try:
             for page in self.client.get_paginator("get_metric_data").paginate(**asked):
                 for one in page["MetricDataResults"]:
-                    times = (at.timestamp() for at in one.get("Timestamps", ()))
+                    times = in_seconds(one.get("Timestamps", ()))
                     line = points.setdefault((one["Id"], one["Label"]), [])
                     line += zip(times, one.get("Values", ()), strict=True)
         except Exception as error:  # whatever it is, the panel shows it

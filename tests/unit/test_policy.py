@@ -12,13 +12,21 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch.forecast.hazard import FEATURES, LEVELS, MODEL, evidence, hazard, threshold_for
+from burstwatch.forecast.hazard import (
+    FEATURES,
+    LEVELS,
+    MODEL,
+    evidence,
+    hazard,
+    highest_hazard,
+    threshold_for,
+)
 from burstwatch.forecast.own_past import UNKNOWN, look_at_past
 from burstwatch.forecast.policy import PAGED, assess
 from burstwatch.history.history import History, build_history
 from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
-from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.recordings.samples import Sample, at_period, to_points
 from tests.unit.played import Seen, rows_of, steady, watch
 
@@ -232,6 +240,43 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     levels = [LevelPoint(start_s + 60 * n, 60, ratio) for n in range(len(rates))]
     demand = [DemandPoint(start_s + 60.0 * n, 60, r, r, r) for n, r in enumerate(rates)]
     return build_history(bucket, levels, demand, past=to_past(past))
+
+
+@given(
+    loads=st.lists(st.tuples(st.integers(1, 60), st.floats(0, 3_000)), min_size=1, max_size=8),
+    ratio=st.floats(0.0, 1.0),
+    horizon_s=st.floats(60, 20_000),
+    slots=st.integers(1, 400),
+    size_gib=st.sampled_from([20, 300, 900]),
+    gaps=st.sets(st.integers(1, 200)),
+    statistic=st.sampled_from(["Minimum", "Average"]),
+)
+def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
+    loads: list[tuple[int, float]],
+    ratio: float,
+    horizon_s: float,
+    slots: int,
+    size_gib: int,
+    gaps: set[int],
+    statistic: Statistic,
+) -> None:
+    bucket = volume("gp2", size_gib).bucket
+    assert bucket is not None
+    levels: list[LevelPoint] = []
+    minute = 0
+    for minutes, rate in loads:
+        for _ in range(minutes):
+            if minute not in gaps:
+                levels.append(LevelPoint(60.0 * minute, 60.0, ratio, statistic))
+            spent = (min(rate, bucket.burst) - bucket.refill) * 60.0 / bucket.capacity
+            ratio = min(1.0, max(0.0, ratio - spent))
+            minute += 1
+    history = build_history(bucket, levels, [])
+    bound = highest_hazard(history, horizon_s, slots)
+    instants = range(max(1, history.size - slots), history.size + 1)
+    seen = [size for size in instants if history.levels[size - 1] < math.inf]
+    hazards = [hazard(history.cut(size), horizon_s) for size in seen]
+    assert max(hazards) <= bound + 1e-12
 
 
 def test_who_puts_up_with_more_is_woken_from_a_lower_hazard() -> None:

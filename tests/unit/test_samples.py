@@ -8,7 +8,7 @@ from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.points import Levels
+from burstwatch.history.points import Levels, Series
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.queries import Answers
 from burstwatch.polling.samples import GLANCE_S, LevelSample
@@ -32,7 +32,7 @@ def test_kept_levels_reach_back_as_far_as_they_were_kept_and_no_further(kept_min
         is_near=True, levels=kept,
     )  # fmt: skip
     sample = LevelSample(resource, find_kinds()["ebs_volume"], schedule, Config(), NOW)
-    newest = {sample.level_key: [(NOW - 120, 49.0)]}
+    newest = {sample.level_key: Series([NOW - 120], [49.0])}
     sample.take_levels(Answers(series=newest), GLANCE_S)
     assert sample.is_deep == (60 * kept_minutes >= sample.look_back_s)
     assert sample.from_s == pytest.approx(NOW - 60 * kept_minutes, abs=1)

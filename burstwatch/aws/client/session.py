@@ -24,6 +24,8 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
+from burstwatch.aws.client.datapoints import register_columns
+from burstwatch.aws.client.listed_items import AnswerParsers
 from burstwatch.shards import Unit
 
 #: The error codes by which AWS's services ask for fewer calls.
@@ -96,8 +98,9 @@ class Clients:
             AwsError: if the profile does not exist, or no region is known.
         """
         core = botocore.session.get_session()
-        factory = core.get_component("response_parser_factory")
-        factory.set_parser_defaults(timestamp_parser=parse_aws_time)
+        parsers = AnswerParsers()
+        parsers.set_parser_defaults(timestamp_parser=parse_aws_time)
+        core.register_component("response_parser_factory", parsers)
         try:
             self._session = boto3.Session(
                 botocore_session=core,
@@ -149,6 +152,8 @@ class Clients:
                 service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
             client.meta.events.register("needs-retry", self._note_answer)
+            if service == "cloudwatch":
+                register_columns(client)
             self._clients[service] = client
         client = self._clients[service]
         return client if self._deadline is None else _Bounded(client, self._deadline)

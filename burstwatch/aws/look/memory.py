@@ -20,9 +20,9 @@ from burstwatch.polling.queries import Allowance
 from burstwatch.polling.schedule import Schedule
 from burstwatch.shards import WHOLE, Problem, Shard, Unit
 
-#: EC2's request quota is shared with everyone in the account: an inventory that takes more
-#: calls than this is read so often, and not at every sweep.
-FEW_CALLS = 10
+#: EC2's request quota is shared with everyone in the account, and what is listed has to be read: an inventory of more
+#: calls or resources than this is taken so often, and not at every sweep.
+FEW_CALLS, FEW_RESOURCES = 10, 200
 INVENTORY_S = 300.0
 #: Number of inventories in a row that must lack a resource before it is gone.
 GONE_AFTER = 3
@@ -155,7 +155,8 @@ class Memory(Schedule):
             at=now, inventory=inventory, watchlist=make_watchlist(inventory.resources)
         )
         # Only a costly inventory, whole and without problems, serves the next sweeps too; any other is read anew.
-        if inventory.calls > FEW_CALLS and inventory.complete and not inventory.problems:
+        is_costly = inventory.calls > FEW_CALLS or len(inventory.resources) > FEW_RESOURCES
+        if is_costly and inventory.complete and not inventory.problems:
             self.stocks[kind.name] = new_stock
         else:
             self.stocks.pop(kind.name, None)

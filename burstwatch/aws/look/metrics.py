@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from burstwatch.aws.client.datapoints import in_seconds
 from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.client.session import (
     AWS_ERRORS,
@@ -19,6 +20,7 @@ from burstwatch.aws.client.session import (
     describe_error,
 )
 from burstwatch.formatting import first_of
+from burstwatch.history.points import Series
 from burstwatch.polling.queries import Allowance, Answers, Query
 from burstwatch.shards import Problem
 
@@ -93,7 +95,8 @@ def _read_batch(
     """Ask GetMetricData for one batch and file each query's series or problem in ``answers``."""
     by_id = {f"q{index}": query for index, query in enumerate(batch)}
     request = _request(by_id, start_s=start_s, end_s=end_s, period_s=period_s)
-    datapoints: dict[str, dict[float, float]] = {query_id: {} for query_id in by_id}
+    starts: dict[str, list[float]] = {query_id: [] for query_id in by_id}
+    values: dict[str, list[float]] = {query_id: [] for query_id in by_id}
     status: dict[str, str] = {}
     while True:
         page = clients("cloudwatch").get_metric_data(**request)
@@ -105,8 +108,8 @@ def _read_batch(
                 continue
             status[result["Id"]] = result.get("StatusCode", "without a status")
             # AWS's model requires neither list, so an empty one may be left out.
-            times = [time.timestamp() for time in result.get("Timestamps", ())]
-            datapoints[result["Id"]].update(zip(times, result.get("Values", ()), strict=True))
+            starts[result["Id"]] += in_seconds(result.get("Timestamps", ()))
+            values[result["Id"]] += result.get("Values", ())
         if not page.get("NextToken"):
             break
         if page["NextToken"] == request.get("NextToken"):
@@ -115,15 +118,30 @@ def _read_batch(
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():
         code = status.get(query_id, "missing from the answer")
-        wrong = [value for value in datapoints[query_id].values() if not 0 <= value < math.inf]
-        if wrong:
-            _fail(
-                answers, [query], f"GetMetricData: {query.metric} is {wrong[0]:g}, which cannot be"
-            )
-        elif code == "Complete":
-            answers.series[query.key] = sorted(datapoints[query_id].items())
+        why = _why_refused(code, starts[query_id], values[query_id])
+        if why:
+            _fail(answers, [query], f"GetMetricData: {why.format(metric=query.metric)}")
         else:
-            _fail(answers, [query], f"GetMetricData: {code}")
+            answers.series[query.key] = Series.of_columns(starts[query_id], values[query_id])
+
+
+def _why_refused(code: str, starts: Sequence[float], values: Sequence[float]) -> str:
+    """Why an answer to one query is not believed, or nothing. It may name the ``{metric}``."""
+    wrong = _impossible(values)
+    if wrong is not None:
+        return f"{{metric}} is {wrong:g}, which cannot be"
+    if code != "Complete":
+        return code
+    if len(starts) != len(values):
+        return f"{{metric}} has {len(starts)} timestamps and {len(values)} values"
+    return ""
+
+
+def _impossible(values: Sequence[float]) -> float | None:
+    """The first value that no metric of ours can have: below nothing, infinite or not a number. None if there is none."""
+    if not values or (min(values) >= 0 and math.isfinite(sum(values))):
+        return None
+    return next((value for value in values if not 0 <= value < math.inf), None)
 
 
 def _request(
