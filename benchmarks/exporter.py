@@ -27,7 +27,7 @@ from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from tools.pages import flags, plant
 
-DEVICES = (64, 1_024)
+DEVICES = (128, 1_024)
 SCRAPES, WARM_UP = 200, 10
 #: What Prometheus asks for.
 ACCEPT = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"

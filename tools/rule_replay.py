@@ -190,7 +190,7 @@ def replay_cpu(
             page = Page(METRICS)
             source.add_to(page, Snapshot(at=0.0, views=(), stacked=(), mounts=()), Attempt())
             for family in page.families():
-                for sample in family.samples:
+                for sample in family.with_samples().samples:
                     labels = sorted({**sample.labels, **TARGET}.items())
                     inner = ",".join(f'{key}="{value}"' for key, value in labels)
                     values = shown.setdefault(f"{sample.name}{{{inner}}}", [None] * minute)

@@ -1,16 +1,24 @@
 """A page of metrics as the Prometheus client encodes it, and the declaration of each metric."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Literal, cast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder, generate_latest
 from prometheus_client.openmetrics.exposition import ALLOWUTF8, UNDERSCORES
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+#: How a line begins that names a metric before its samples.
+TYPE = "# TYPE "
+#: Signs of a label's value that both formats escape.
+SPECIAL = re.compile(r'[\\\n"]')
+ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 
 Type = Literal["gauge", "counter", "histogram"]
@@ -41,20 +49,78 @@ gauge, counter, histogram = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=1_024)
+def _template(printed: str, names: tuple[str, ...]) -> tuple[str, tuple[int, ...]]:
+    """A line of a sample with room for the values, and the order of its labels: the client sorts them by name."""
+    order = tuple(sorted(range(len(names)), key=names.__getitem__))
+    labels = ",".join(f'{names[index]}="%s"' for index in order)
+    return f"{printed}{{{labels}}} %s\n" if labels else f"{printed} %s\n", order
+
+
+@dataclass(kw_only=True, slots=True)
+class _Rows:
+    """Samples of one name with the same labels: the values of these, and that of the sample."""
+
+    printed: str
+    names: tuple[str, ...]
+    samples: list[tuple[tuple[str, ...], float]] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """The samples as both formats write them."""
+        template, order = _template(self.printed, self.names)
+        for labels, value in self.samples:
+            texts = [labels[index] for index in order]
+            if SPECIAL.search("".join(texts)):
+                texts = [text.translate(ESCAPES) for text in texts]
+            texts.append(floatToGoString(value))  # type: ignore[no-untyped-call]
+            yield template % tuple(texts)
+
+
+class Family(Metric):
+    """The samples of one metric as rows. They are written as lines once, in one go.
+
+    The client looks at each letter of each name and value of each sample, which is most of the time of a page.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        """A metric without samples."""
+        super().__init__(definition.name, definition.help, definition.type)
+        self.rows: list[_Rows] = []
+
+    def lines(self) -> Iterator[str]:
+        """The samples as both formats write them, in their order."""
+        return (line for rows in self.rows for line in rows.lines())
+
+    def with_samples(self) -> Metric:
+        """Return the metric as the client keeps it."""
+        metric = Metric(self.name, self.documentation, self.type)
+        for rows in self.rows:
+            for labels, value in rows.samples:
+                metric.add_sample(
+                    rows.printed, dict(zip(rows.names, labels, strict=True)), float(value)
+                )
+        return metric
+
+
 class Page:
     """The samples of one scrape, by metric in the order of the catalogue."""
 
     def __init__(self, catalogue: Sequence[Definition]) -> None:
         """``catalogue`` is every metric that there may be."""
-        self._families = {
-            definition.name: Metric(definition.name, definition.help, definition.type)
-            for definition in catalogue
-        }
+        self._families = {definition.name: Family(definition) for definition in catalogue}
+        self._plain: dict[str, list[tuple[tuple[str, ...], float]]] = {}
 
     def add(self, definition: Definition, labels: tuple[str, ...], value: float) -> None:
         """Add one sample; ``labels`` are the values of the metric's labels, in their order."""
-        named = dict(zip(definition.labels, labels, strict=True))
-        self._families[definition.name].add_sample(definition.printed, named, float(value))
+        if len(labels) != len(definition.labels):
+            msg = f"{definition.name} has the labels {definition.labels}, got {labels}"
+            raise ValueError(msg)
+        samples = self._plain.get(definition.name)
+        if samples is None:
+            rows = _Rows(printed=definition.printed, names=definition.labels)
+            samples = self._plain[definition.name] = rows.samples
+            self._families[definition.name].rows.append(rows)
+        samples.append((labels, value))
 
     def add_histogram(
         self,
@@ -65,22 +131,20 @@ class Page:
         total: float,
     ) -> None:
         """Upper bounds with cumulative counts, the last bound infinite, and the sum of all values."""
-        family, named = (
-            self._families[definition.name],
-            dict(zip(definition.labels, labels, strict=True)),
-        )
-        for bound, count in buckets:
-            family.add_sample(
-                f"{definition.name}_bucket",
-                {**named, "le": "+Inf" if math.isinf(bound) else repr(bound)},
-                count,
-            )
-        family.add_sample(f"{definition.name}_count", named, buckets[-1][1])
-        family.add_sample(f"{definition.name}_sum", named, total)
+        name, names = definition.name, definition.labels
+        upper = ("+Inf" if math.isinf(bound) else repr(bound) for bound, _ in buckets)
+        counts: list[tuple[tuple[str, ...], float]] = [
+            ((*labels, le), count) for le, (_, count) in zip(upper, buckets, strict=True)
+        ]
+        self._families[name].rows += [
+            _Rows(printed=f"{name}_bucket", names=(*names, "le"), samples=counts),
+            _Rows(printed=f"{name}_count", names=names, samples=[(labels, buckets[-1][1])]),
+            _Rows(printed=f"{name}_sum", names=names, samples=[(labels, total)]),
+        ]
 
-    def families(self) -> Iterator[Metric]:
+    def families(self) -> Iterator[Family]:
         """Yield the metrics that have samples."""
-        return (family for family in self._families.values() if family.samples)
+        return (family for family in self._families.values() if family.rows)
 
 
 def content_type_of(accept: str) -> str:
@@ -89,20 +153,47 @@ def content_type_of(accept: str) -> str:
 
 
 def encode(registry: CollectorRegistry, accept: str) -> tuple[str, bytes]:
-    """The content type and the body of a scrape, in the format that its client takes."""
-    encoder, content_type = _encoder(accept)
-    return content_type, encoder(registry)
+    """The content type and the body of a scrape, in the format that its client takes.
+
+    The client library writes the page, and chooses its format; the lines of our own samples are put in.
+    """
+    encoder, content_type, escapes_names = _encoder(accept)
+    families = [*registry.collect()]
+    if escapes_names:
+        plain = [
+            family.with_samples() if isinstance(family, Family) else family for family in families
+        ]
+        return content_type, encoder(_Collected(plain))
+    lines = {
+        name: family.lines
+        for family in families
+        if isinstance(family, Family)
+        for name in (family.name, f"{family.name}_total")
+    }
+    parts: list[str] = []
+    for line in re.split(r"(?<=\n)", encoder(_Collected(families)).decode()):
+        parts.append(line)
+        if line.startswith(TYPE):
+            parts += lines.get(line.split(" ")[2], tuple)()
+    return content_type, "".join(parts).encode()
 
 
-def _encoder(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
-    """Choose the format that the scraper accepts: (writer, content type)."""
+class _Collected(Collector):
+    """Metrics that are collected already."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+
+def _encoder(accept: str) -> tuple[Callable[[Collector], bytes], str, bool]:
+    """Choose the format that the scraper accepts: (writer, content type, whether names are changed on the page)."""
     try:
         encoder, content_type = choose_encoder(accept)
     except (TypeError, ValueError):  # an Accept header that is none
-        return generate_latest, PLAIN
+        return generate_latest, PLAIN, False
     escaping = encoder.keywords.get("escaping") if isinstance(encoder, partial) else UNDERSCORES
-    if escaping == UNDERSCORES:
-        # Every name here is of the classic alphabet, so that both ways write the same bytes. To look for what
-        # must become an underscore, the client takes each letter of each name: a third of a scrape.
-        encoder = partial(cast("Callable[..., bytes]", encoder), escaping=ALLOWUTF8)
-    return encoder, content_type
+    # Every name here is of the classic alphabet, which these two leave as it is.
+    return encoder, content_type, escaping not in {UNDERSCORES, ALLOWUTF8}

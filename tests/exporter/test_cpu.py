@@ -74,7 +74,7 @@ class Machine:
                 sample.labels.get("bound", ""),
             ): sample.value
             for family in page.families()
-            for sample in family.samples
+            for sample in family.with_samples().samples
         }
 
     def write(self, text: str) -> None:
@@ -227,7 +227,7 @@ def test_launch_credits_of_a_t2_are_no_sign_of_unlimited_mode(
     found = {
         sample.labels["bound"]: sample.value
         for family in page.families()
-        for sample in family.samples
+        for sample in family.with_samples().samples
         if sample.name == "burstwatch_cpu_credit_balance_ratio"
     }
     # Surplus credits that are owed are paid back before anything is left.

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.exposition import generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
@@ -171,6 +172,30 @@ def test_whatever_a_label_holds_the_page_is_one_that_can_be_read(
             if family.name == m.READ_OPS.name
         }
         assert values == pytest.approx(dict.fromkeys(labels, value), nan_ok=True)
+
+
+@given(
+    st.lists(st.tuples(anything, anything, st.floats()), max_size=4),
+    st.lists(st.tuples(anything, anything, st.floats(0, 1e9), st.integers(0, 10**6)), max_size=2),
+)
+def test_every_line_is_the_one_that_the_client_writes(
+    gauges: list[tuple[str, str, float]], latencies: list[tuple[str, str, float, int]]
+) -> None:
+    page = Page((m.READ_OPS, m.SIZE, m.EBS_READ_LATENCY))
+    for volume_id, device, value in gauges:
+        page.add(m.SIZE, (volume_id, device), value)
+        page.add(m.READ_OPS, (volume_id, device), value)
+    for volume_id, device, total, count in latencies:
+        bins = [(0.5, count), (math.inf, count)]
+        page.add_histogram(m.EBS_READ_LATENCY, (volume_id, device), bins, total=total)
+    ours, plain = (CollectorRegistry(auto_describe=False) for _ in range(2))
+    ours.register(Lines([*page.families()]))
+    plain.register(Lines([family.with_samples() for family in page.families()]))
+    assert encode(ours, "")[1] == generate_latest(plain)
+    assert encode(ours, OPENMETRICS)[1] == generate_openmetrics(plain)  # type: ignore[no-untyped-call]
+    for escaping in ("dots", "values"):
+        accept = f"{OPENMETRICS}; escaping={escaping}"
+        assert encode(ours, accept) == encode(plain, accept)
 
 
 class Lines(Collector):

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch import files
@@ -187,7 +186,7 @@ def test_a_corrupt_state_is_named_and_it_starts_without_it(
     exporter = machine.starts()
     assert seen(exporter)[2] == "appeared"
     assert caplog.text.count("is not a valid state file") == 1
-    page = generate_latest(exporter.registry).decode()
+    page = exporter.scrape()[1].decode()
     (up,) = [
         sample.value
         for family in text_string_to_metric_families(page)

@@ -278,7 +278,7 @@ def refused(refusals: Refusals) -> dict[str, float]:
     return {
         one.labels["reason"]: one.value
         for family in page.families()
-        for one in family.samples
+        for one in family.with_samples().samples
         if one.value
     }
 

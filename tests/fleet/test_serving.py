@@ -17,7 +17,7 @@ EAST, WEST = UnitSpec(region="us-east-1"), UnitSpec(region="eu-west-1")
 def listed_at(listing: UnitListing) -> list[float]:
     page = Page(m.served_metrics())
     listing.add_to(page)
-    return [sample.value for family in page.families() for sample in family.samples]
+    return [sample.value for family in page.families() for sample in family.with_samples().samples]
 
 
 def test_units_join_and_leave_when_they_are_listed_again(cloud: Cloud) -> None:
