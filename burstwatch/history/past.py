@@ -48,6 +48,17 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
     return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
 
 
+def renewed_past(past: Past | None, newest: Sequence[DemandPoint], *, back_s: float) -> Past | None:
+    """``past`` with datapoints in its own period that were asked for since, of the last ``back_s`` seconds before its new end."""
+    longer = to_past(newest) if past is None else with_recent(past, newest)
+    if longer is None or longer is past:
+        return past
+    surplus = len(longer.rates) - math.ceil(back_s / PAST_PERIOD_S)
+    if surplus <= 0:
+        return longer
+    return _past(longer.start_s + surplus * PAST_PERIOD_S, longer.rates[surplus:])
+
+
 def _past(start_s: float, rates: list[float]) -> Past:
     three = zip([0.0, 0.0, *rates], [0.0, *rates], rates, strict=False)
     means = [sum(triple) / 3 for triple in three]

@@ -28,7 +28,7 @@ from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known, 
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
 from burstwatch.history.observations import Observation, Resource, Verdict
-from burstwatch.history.past import PAST_PERIOD_S, Past, to_past, with_recent
+from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, with_recent
 from burstwatch.history.points import COARSE_S, FINE_S, MINUTES_KEPT
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import (
@@ -84,6 +84,8 @@ Steps: TypeAlias = Generator[Request, Answers, _Result]
 
 #: How far back the past is asked for: the days that the hazard is compared with, and one more.
 PAST_S = 8.0 * DAY
+#: Where they are kept, only the last hours are asked for, and some of what is kept again: data may have been late.
+PAST_RENEWED_S, PAST_OVERLAP_S = 6.0 * 3_600.0, 3_600.0
 #: The days before are asked for of so many resources at one look: they are an extra, and large.
 PASTS_PER_LOOK = 10
 #: As far back as CloudWatch has minutes; a slower bucket is not full by then either.
@@ -389,6 +391,22 @@ class Batch:
         for sample in silent:
             sample.take_last_level(answers, back_s)
 
+    def _ask_pasts(
+        self, resources: Sequence[Resource], back_s: float
+    ) -> Steps[dict[str, Past | None]]:
+        """The demand of the days before, by key, where it was answered; of so many seconds, before which it is kept."""
+        kind, schedule = self.task.kind, self.task.schedule
+        queries = (query for resource in resources for query in demand_queries(kind, resource))
+        request = make_request(queries, back_s=back_s, period_s=int(PAST_PERIOD_S))
+        answers = yield from self._read(request)
+        new: dict[str, Past | None] = {}
+        for resource in resources:
+            demand = Demand(kind, resource, answers, PAST_PERIOD_S)
+            if demand.is_whole:
+                kept = schedule.past_of(resource) if back_s < PAST_S else None
+                new[resource.key] = renewed_past(kept, demand.points(), back_s=PAST_S)
+        return new
+
     def _pasts(
         self, resources: Sequence[Resource]
     ) -> Steps[tuple[dict[str, Past], dict[str, Past | None]]]:
@@ -396,17 +414,17 @@ class Batch:
 
         Returns all that is known, and what is new of it, both by key.
         """
-        kind, schedule, now = self.task.kind, self.task.schedule, self.task.now
+        schedule, now = self.task.schedule, self.task.now
         stale = [resource for resource in resources if schedule.past_is_stale(resource, now)]
         stale = stale[: self.task.pasts.take(len(stale))]
-        queries = (query for resource in stale for query in demand_queries(kind, resource))
-        request = make_request(queries, back_s=PAST_S, period_s=int(PAST_PERIOD_S))
-        answers = yield from self._read(request)
-        new: dict[str, Past | None] = {}
+        by_depth: dict[float, list[Resource]] = {}
         for resource in stale:
-            demand = Demand(kind, resource, answers, PAST_PERIOD_S)
-            if demand.is_whole:
-                new[resource.key] = to_past(demand.points())
+            age_s = schedule.past_age_s(resource, now)
+            is_short = age_s < PAST_RENEWED_S - PAST_OVERLAP_S
+            by_depth.setdefault(PAST_RENEWED_S if is_short else PAST_S, []).append(resource)
+        new: dict[str, Past | None] = {}
+        for back_s, asked_together in by_depth.items():
+            new |= yield from self._ask_pasts(asked_together, back_s)
         pasts = {
             resource.key: new[resource.key] if resource.key in new else schedule.past_of(resource)
             for resource in resources

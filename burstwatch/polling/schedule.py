@@ -202,8 +202,12 @@ class Schedule:
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
         """True if the days before must be asked for (again)."""
+        return self.past_age_s(resource, now) >= PAST_KEPT_S
+
+    def past_age_s(self, resource: Resource, now: float) -> float:
+        """Seconds since the days before were asked for; infinite where they are not known of the resource as it is now."""
         kept = self.pasts.get(resource.key)
-        return kept is None or kept[0] != fingerprint(resource) or now - kept[1] >= PAST_KEPT_S
+        return now - kept[1] if kept is not None and kept[0] == fingerprint(resource) else math.inf
 
     def want_past(self, resource: Resource, now: float) -> None:
         """Note that the days before are wanted and not there yet."""

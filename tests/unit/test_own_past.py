@@ -11,7 +11,7 @@ from burstwatch.forecast.hazard import hazard
 from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import History
-from burstwatch.history.past import Past, to_past, with_recent
+from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, to_past, with_recent
 from burstwatch.history.points import DemandPoint
 from burstwatch.recordings.samples import Sample
 from tests.unit.played import rows_of, steady
@@ -109,3 +109,27 @@ def test_a_moment_of_the_future_changes_nothing() -> None:
         assert cut is not None
         assert past_of(cut).rates != past_of(alone).rates
         assert look_at_past(cut, MARGIN_S) == look_at_past(alone, MARGIN_S)
+
+
+@given(
+    loads=st.lists(st.one_of(st.none(), st.floats(0, 3_000)), min_size=30, max_size=400),
+    asked_before=st.integers(0, 100),
+    overlap=st.integers(0, 12),
+)
+def test_days_before_that_are_renewed_are_those_that_are_asked_for_anew(
+    loads: list[float | None], asked_before: int, overlap: int
+) -> None:
+    points = [
+        DemandPoint(PAST_PERIOD_S * slot, PAST_PERIOD_S, load, load, load)
+        for slot, load in enumerate(loads)
+        if load is not None
+    ]
+    then_s = PAST_PERIOD_S * (len(loads) - asked_before)
+    kept = to_past([point for point in points if point.start_s < then_s])
+    newest = [point for point in points if point.start_s >= then_s - PAST_PERIOD_S * overlap]
+    renewed = renewed_past(kept, newest, back_s=8.0 * 86_400)
+    assert renewed == to_past(points)
+    shorter = renewed_past(kept, newest, back_s=10 * PAST_PERIOD_S)
+    if shorter is not None and shorter is not kept:
+        assert shorter.rates == to_past(points).rates[-len(shorter.rates) :]  # type: ignore[union-attr]
+        assert len(shorter.rates) <= 10
