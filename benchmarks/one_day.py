@@ -1,19 +1,23 @@
-"""A day of `burstwatch serve` without waiting for it, as a process that ``served_day`` measures.
+"""A day of burstwatch without waiting for it, as a process that ``day`` measures: one look after the other.
 
-Each minute it polls, and renders the page as for a scrape. Prints what that took, an hour a record. The clock is a file, which the fake reads too.
+`sweep` is what the function does at each invocation, publishing and alarms included. `serve` polls, and renders the page
+of each minute as for a scrape. Prints what that took. The clock is a file, which the fake reads too.
 """
 
 import json
 import os
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
 from burstwatch.aws.client import pace
-from burstwatch.aws.client.session import Clients
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
+from burstwatch.aws.sweep.units import Units
 from burstwatch.aws.watched.units import Connections, UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.fleet.page import FleetCollector
@@ -22,8 +26,18 @@ from burstwatch.kinds import find_kinds
 from burstwatch.polling.garbage import collect_seldom
 from burstwatch.web.exposition import encode
 
-#: Minutes after which what a start costs is over.
-COLD_MINUTES = 30
+#: Looks after which what a start costs is over: all balances have been seen, and the days before of those that are near.
+COLD_LOOKS = 30
+SCRAPE_S = 60.0
+
+
+@dataclass
+class Spent:
+    """All looks so far: metrics requested, answers of AWS, and the series of the last page."""
+
+    metrics: int = 0
+    calls: int = 0
+    series: int = 0
 
 
 def _set(path: Path, now: float) -> None:
@@ -33,45 +47,79 @@ def _set(path: Path, now: float) -> None:
     draft.replace(path)
 
 
-def main() -> int:
-    """Play so many minutes. 0 if every poll was answered."""
-    collect_seldom()  # as the command does
-    path, minutes = Path(sys.argv[1]), int(sys.argv[2])
-    # Minutes come at once here, and pages would wait for a quota of the real time.
-    pace.LISTINGS = replace(pace.LISTINGS, value=1e9)
-    now = float(path.read_text())
+def sweeping(config: Config, spent: Spent) -> Callable[[float], None]:
+    """One sweep at a time. Raises RuntimeError for one that is not whole."""
+    home = Clients(os.environ["AWS_REGION"])
+    units, kinds = Units(home=home, connect=connect, most_known=10**6), find_kinds("ebs_volume")
+
+    def look(now: float) -> None:
+        ends = Deadline(time.monotonic, at=time.monotonic() + 900)
+        result = units.sweep(UnitSpec(), [*kinds.values()], config, now=now, deadline=ends)
+        if not result.completed:
+            raise RuntimeError(result.problems)
+        json.dumps(fleet_metrics(result))
+        spent.metrics += result.snapshot.metrics_requested
+        spent.calls = home.answers
+
+    return look
+
+
+def serving(config: Config, spent: Spent) -> Callable[[float], None]:
+    """One poll at a time, with the scrapes up to the next. Raises RuntimeError for one that is not whole."""
+    clock = [0.0]
     poller = Poller(
         [UnitSpec(region=os.environ["AWS_REGION"])],
         Connections(home=Clients(os.environ["AWS_REGION"]), connect=connect),
         [*find_kinds("ebs_volume").values()],
-        Config(),
-        clock=lambda: now,
+        config,
+        clock=lambda: clock[0],
     )
     registry = CollectorRegistry(auto_describe=False)
     registry.register(
-        FleetCollector(poller.readings, clock=lambda: now, period_s=60.0, most_resources=200_000)
+        FleetCollector(
+            poller.readings,
+            clock=lambda: clock[0],
+            period_s=config.sweep_period_s,
+            most_resources=200_000,
+        )
     )
-    marks: list[dict[str, float]] = []
-    for minute in range(1, minutes + 1):
-        now += 60.0
-        _set(path, now)
+
+    def look(now: float) -> None:
+        clock[0] = now
         poller.poll()
         (reading,) = poller.readings()
         if reading.problems:
-            print(reading.problems, file=sys.stderr)
-            return 1
-        body = encode(registry, "")[1]
-        if minute in {COLD_MINUTES, minutes} or minute % 60 == 0:
-            marks.append(
-                {
-                    "minute": minute,
-                    "cpu_s": time.process_time(),
-                    "metrics": reading.spent.metrics,
-                    "calls": reading.spent.answers,
-                    "resident_mib": _resident_mib(),
-                    "series": sum(not line.startswith(b"#") for line in body.splitlines()),
-                }
-            )
+            raise RuntimeError(reading.problems)
+        for _ in range(int(config.sweep_period_s // SCRAPE_S)):
+            body = encode(registry, "")[1]
+            clock[0] += SCRAPE_S
+        spent.metrics, spent.calls = reading.spent.metrics, reading.spent.answers
+        spent.series = sum(not line.startswith(b"#") for line in body.splitlines())
+
+    return look
+
+
+def main() -> int:
+    """Play so many looks of the mode, one in each period."""
+    path, mode, period_s, looks = (
+        Path(sys.argv[1]),
+        sys.argv[2],
+        float(sys.argv[3]),
+        int(sys.argv[4]),
+    )
+    collect_seldom()  # as the programs do
+    # Looks come at once here, and pages would wait for a quota of the real time.
+    pace.LISTINGS = replace(pace.LISTINGS, value=1e9)
+    now, spent = float(path.read_text()), Spent()
+    look = (serving if mode == "serve" else sweeping)(Config(sweep_period_s=period_s), spent)
+    marks: list[dict[str, float]] = []
+    for number in range(1, looks + 1):
+        now += period_s
+        _set(path, now)
+        look(now)
+        if number in {COLD_LOOKS, looks} or number * period_s % 3_600 == 0:
+            mark = {"look": number, "cpu_s": time.process_time(), "resident_mib": _resident_mib()}
+            marks.append(mark | vars(spent))
     print(json.dumps(marks))
     return 0
 

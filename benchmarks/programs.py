@@ -153,15 +153,20 @@ def environment(url: str) -> dict[str, str]:
 
 @contextmanager
 def fake(
-    volumes: int, *, mixed: int = 0, others: float = 0.0, clock: Path | None = None
+    volumes: int,
+    *,
+    mixed: int = 0,
+    others: float = 0.0,
+    clock: Path | None = None,
+    fleet: str = "mixed",
 ) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """The fake as a process of its own: its address, and what was asked of it when it ends.
 
     ``mixed`` are other things with credits. ``others`` is the share of EC2's quota that others in the account take.
-    With a ``clock``, a file with the time, there are no quotas: they are by the second.
+    The ``fleet`` says what its volumes do (tests/fake/herd.py). With a ``clock``, a file with the time, there are no quotas: they are by the second.
     """
     command = [sys.executable, "-m", "tests.fake", "--volumes", str(volumes)]
-    command += ["--mixed", str(mixed), "--others", str(others)]
+    command += ["--mixed", str(mixed), "--others", str(others), "--fleet", fleet]
     command += ["--quotas"] if clock is None else ["--clock", str(clock)]
     child = subprocess.Popen(  # noqa: S603 - our own
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT

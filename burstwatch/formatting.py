@@ -111,6 +111,8 @@ def plain_name(name: str, length: int = NAME_LENGTH) -> str:
 
     What is written from right to left gets a frame of its own.
     """
+    if name.isascii() and name.isprintable() and len(name) <= length:
+        return " ".join(name.split())
     text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
         return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"

@@ -6,6 +6,7 @@ One credit is one I/O of up to 256 KiB (SSD) or one MiB (HDD). The numbers are i
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from burstwatch.bucket import Bucket
@@ -52,6 +53,7 @@ class VolumeSpec:
     limit_mib_s_when_empty: float
 
 
+@lru_cache(maxsize=4_096)  # a fleet has many volumes and few sizes
 def volume_spec(
     volume_type: str,
     size_gib: float,

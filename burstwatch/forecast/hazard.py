@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from math import log
-from operator import sub
 from typing import Any
 
-from burstwatch.bucket import HOUR_S, MINUTE_S
-from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
+from burstwatch.bucket import HOUR_S, MINUTE_S, Bucket
+from burstwatch.forecast.own_past import OwnPast, look_at_past, worst_of_past
 from burstwatch.history.history import History
 
 #: Windows whose mean demand is compared, in minutes.
@@ -122,14 +121,21 @@ def evidence(history: History, horizon_s: float) -> list[float]:
     no datapoint either: one datapoint at full burst is no hour of it.
     """
     bucket, end, past = history.bucket, history.size, look_at_past(history, horizon_s)
-    credits_left, floor = history.level_floor(), FLOOR * bucket.refill
-    need = bucket.refill + credits_left / horizon_s
     sums, total = history.likely.sums.of, history.likely.sums.of[end]
     means = [
         (total - sums[max(0, end - slots)]) / slots
         for slots in (history.slots(minutes * MINUTE_S) for minutes in MEANS)
     ]
     means.append(_highest_of_day(history, past))
+    return _features(bucket, history.level_floor(), horizon_s, means, past)
+
+
+def _features(
+    bucket: Bucket, credits_left: float, horizon_s: float, means: Sequence[float], past: OwnPast
+) -> list[float]:
+    """The values of ``FEATURES`` for the mean demand of each window."""
+    floor = FLOOR * bucket.refill
+    need = bucket.refill + credits_left / horizon_s
     return [
         *(log((mean + floor) / need) for mean in means),
         log(past.alike / (1 - past.alike)),
@@ -141,37 +147,20 @@ def highest_hazard(history: History, horizon_s: float, slots: int, model: Model 
     """A bound that ``hazard`` does not exceed at any instant of the last ``slots``: one look in place of many.
 
     No part of the hazard falls when less is left or more was asked for. So it is the hazard of the lowest level of all these
-    instants, with the highest demand of each window. With days before, which tell of hours and not of amounts, nothing is bound.
+    instants, with the highest demand of each window, and with the worst that the days before say of any of them.
     """
-    if history.track.past is not None:
-        return 1.0
     end, bucket = history.size, history.bucket
     oldest = max(1, end - slots)
     credits_left = history.credits_of(min(history.levels[oldest - 1 : end]))
     if credits_left >= horizon_s * (bucket.burst - bucket.refill):
         return 0.0  # no demand is as fast as that
-    sums, floor = history.likely.sums.of, FLOOR * bucket.refill
-    need = bucket.refill + credits_left / horizon_s
-    highest = [
-        _highest_mean(sums, oldest, end, history.slots(minutes * MINUTE_S)) for minutes in MEANS
-    ]
-    means = _quarter_means(history)[max(0, oldest - history.slots(LONGEST_WINDOW_S)) : end]
-    highest.append(max(*means, 0.0))
-    unknown = UNKNOWN.alike, UNKNOWN.same_hours
-    return model.probability(
-        [
-            *(log((mean + floor) / need) for mean in highest),
-            log(unknown[0] / (1 - unknown[0])),
-            unknown[1],
-        ]
-    )
-
-
-def _highest_mean(sums: Sequence[float], oldest: int, end: int, slots: int) -> float:
-    """The highest mean over ``slots`` that ends at one of the slots from ``oldest`` to ``end``."""
-    before = [*[0.0] * (slots - oldest), *sums[max(0, oldest - slots) : max(0, end - slots) + 1]]
-    sum_of_window: float = max(map(sub, sums[oldest : end + 1], before))
-    return sum_of_window / slots
+    sums = history.likely.sums
+    windows = [history.slots(minutes * MINUTE_S) for minutes in MEANS]
+    means = [sums.highest(oldest, end, slots) / slots for slots in windows]
+    quarters = _quarter_means(history)[max(0, oldest - history.slots(LONGEST_WINDOW_S)) : end]
+    past = worst_of_past(history, horizon_s, oldest, credits_left)
+    means.append(max(*quarters, past.highest_of_day))
+    return model.probability(_features(bucket, credits_left, horizon_s, means, past))
 
 
 def _highest_of_day(history: History, past: OwnPast) -> float:

@@ -6,13 +6,14 @@ for hours and then jumps.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log
 
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.history.history import History
 from burstwatch.history.past import PAST_PERIOD_S, Past, drawn
-from burstwatch.history.spending import Sums, summed
+from burstwatch.history.spending import summed
 
 HOUR_SLOTS, DAY_SLOTS = round(HOUR_S / PAST_PERIOD_S), round(DAY_S / PAST_PERIOD_S)
 WEEK_SLOTS = 7 * DAY_SLOTS
@@ -53,10 +54,14 @@ def look_at_past(history: History, horizon_s: float) -> OwnPast:
     past = history.track.past
     if past is None:
         return UNKNOWN
-    until = floor((history.end_s - past.start_s) / past.period_s + 1e-6)
-    until = max(0, min(len(past.rates), until))
-    credits_left, slots = history.level_floor(), ceil(horizon_s / past.period_s)
-    share, moments, spent = _alike(history, past, until, slots, credits_left)
+    until, slots = _until(past, history.end_s), ceil(horizon_s / past.period_s)
+    credits_left, refill = history.level_floor(), history.bucket.refill
+    windows = _windows(history, past)
+    sums = [history.likely.sums.over(history.size, window) for window in windows]
+    step = _step(sums, windows, refill)
+    share, moments, spent = _alike(
+        past, refill, _whole_hour(past, until), slots, credits_left, step
+    )
     return OwnPast(
         alike=share,
         moments=moments,
@@ -64,6 +69,44 @@ def look_at_past(history: History, horizon_s: float) -> OwnPast:
         same_hours=_same_hours(history, past, horizon_s, credits_left),
         highest_of_day=_highest_of_day(past, until),
     )
+
+
+def worst_of_past(history: History, horizon_s: float, oldest: int, credits_left: float) -> OwnPast:
+    """A bound of ``look_at_past`` at all instants from the first ``oldest`` slots on, none of which has less than ``credits_left``.
+
+    Its demand is the highest of each window, its hours are all of theirs together.
+    """
+    past = history.track.past
+    if past is None:
+        return UNKNOWN
+    refill, slots = history.bucket.refill, ceil(horizon_s / past.period_s)
+    begin = _until(past, history.start_s + oldest * history.period_s)
+    until = _until(past, history.end_s)
+    windows = _windows(history, past)
+    sums = [history.likely.sums.highest(oldest, history.size, window) for window in windows]
+    step = _step(sums, windows, refill)
+    hours = {_whole_hour(past, slot) for slot in range(begin, until + 1)}
+    shares = (_alike(past, refill, hour, slots, credits_left, step)[0] for hour in hours)
+    return OwnPast(
+        alike=max(shares),
+        same_hours=_any_same_hours(history, past, horizon_s, oldest, credits_left),
+        highest_of_day=max(past.means[max(0, begin - DAY_SLOTS) : until], default=0.0),
+    )
+
+
+def _until(past: Past, end_s: float) -> int:
+    """The number of slots of the past that had ended by then."""
+    return max(0, min(len(past.rates), floor((end_s - past.start_s) / past.period_s + 1e-6)))
+
+
+def _whole_hour(past: Past, until: int) -> int:
+    """Up to a whole hour of the clock, so that a look back over the hold time sorts the week only twice."""
+    return until - round(past.start_s / past.period_s + until) % HOUR_SLOTS
+
+
+def _windows(history: History, past: Past) -> list[int]:
+    """The windows by which moments are compared, in slots of the history."""
+    return [history.slots(window * past.period_s) for window in WINDOWS]
 
 
 def _highest_of_day(past: Past, until: int) -> float:
@@ -83,10 +126,18 @@ class _Moments:
         self._steps: dict[int, int] = {}
         self._spent: dict[tuple[int, int], float] = {}
 
+    def carried_over(self, longer: Past, *, unchanged: int) -> "_Moments":
+        """Return those of a longer past, with all that rests on the first ``unchanged`` slots alone."""
+        moments = _Moments(longer, self._refill)
+        moments._steps = {slot: step for slot, step in self._steps.items() if slot < unchanged}
+        moments._spent = {key: spent for key, spent in self._spent.items() if sum(key) <= unchanged}
+        return moments
+
     def step(self, slot: int) -> int:
         """The demand up to a slot, in steps."""
         if slot not in self._steps:
-            self._steps[slot] = _step(self._sums, slot + 1, WINDOWS, self._refill)
+            sums = [self._sums.over(slot + 1, window) for window in WINDOWS]
+            self._steps[slot] = _step(sums, WINDOWS, self._refill)
         return self._steps[slot]
 
     def spent(self, begin: int, slots: int) -> float:
@@ -114,17 +165,12 @@ class _Week:
 
 
 def _alike(
-    history: History, past: Past, until: int, slots: int, credits_left: float
+    past: Past, refill: float, until: int, slots: int, credits_left: float, now: int
 ) -> tuple[float, int, int]:
-    """The share of the moments with at least as much demand that spent what is left, and its counts.
+    """The share of the moments with at least as much demand as ``now`` that spent what is left, and its counts.
 
     Or of those with less, if that is more: more demand is never a better sign.
     """
-    refill = history.bucket.refill
-    windows = [history.slots(window * past.period_s) for window in WINDOWS]
-    now = _step(history.likely.sums, history.size, windows, refill)
-    # By whole hours of the clock, so that a look back over the hold time sorts the week only twice.
-    until -= round(past.start_s / past.period_s + until) % HOUR_SLOTS
     week, moments, spent = _week(past, refill, until, slots), 0, 0
     shares = []
     for step in sorted({*week, now}, reverse=True):
@@ -157,10 +203,31 @@ def _week(past: Past, refill: float, until: int, slots: int) -> dict[int, list[f
     return by_step
 
 
-def _step(sums: Sums, end: int, windows: tuple[int, ...] | list[int], refill: float) -> int:
-    """The demand up to ``end``, in steps; before the first slot was no I/O."""
-    logs = (log(sums.over(end, slots) / slots / refill + FLOOR) for slots in windows)
-    return floor(sum(logs) / len(windows) / STEP)
+def _step(sums: Sequence[float], windows: Sequence[int], refill: float) -> int:
+    """The demand of some windows by its sum in each, in steps; before the first slot was no I/O."""
+    logs = [log(total / slots / refill + FLOOR) for total, slots in zip(sums, windows, strict=True)]
+    return floor(sum(logs) / len(logs) / STEP)
+
+
+def _any_same_hours(
+    history: History, past: Past, horizon_s: float, oldest: int, credits_left: float
+) -> float:
+    """A bound of ``_same_hours`` at all instants from ``oldest`` on: their hours are taken together."""
+    length = int(horizon_s / past.period_s) + SLACK_SLOTS
+    offset_s = history.start_s - past.start_s
+    begin, end = (
+        floor((offset_s + size * history.period_s) / past.period_s + 1e-6)
+        for size in (oldest, history.size)
+    )
+    moments = _moments_of(past, history.bucket.refill)
+    days = range(1, DAYS_BACK + 1)
+    known_days = [day for day in days if end - day * DAY_SLOTS >= 0]
+    dry = sum(
+        moments.spent(max(0, begin - day * DAY_SLOTS), length + end - begin) >= credits_left
+        for day in known_days
+    )
+    surely_known = sum(begin - day * DAY_SLOTS >= 0 for day in known_days)
+    return max(UNKNOWN.same_hours, min(1.0, (dry + 0.1) / (surely_known + 1)))
 
 
 def _same_hours(history: History, past: Past, horizon_s: float, credits_left: float) -> float:

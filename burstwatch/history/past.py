@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from burstwatch.history.points import DemandPoint
 
@@ -25,6 +26,14 @@ class Past:
     memory: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
 
+@runtime_checkable
+class CarriedOver(Protocol):
+    """What was made of a past and is still true of a longer one."""
+
+    def carried_over(self, longer: Past, *, unchanged: int) -> object:
+        """Return all that rests on the first ``unchanged`` slots alone, for the ``longer`` past."""
+
+
 def to_past(demand: Sequence[DemandPoint]) -> Past | None:
     """Demand as CloudWatch sums it up over five minutes, from the first datapoint on."""
     if not demand:
@@ -45,7 +54,11 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
         return past
     older = past.rates[:begin]
     gap = [0.0] * (begin - len(older))
-    return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
+    longer = _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
+    for key, value in past.memory.items():
+        if isinstance(value, CarriedOver):
+            longer.memory[key] = value.carried_over(longer, unchanged=len(older))
+    return longer
 
 
 def renewed_past(past: Past | None, newest: Sequence[DemandPoint], *, back_s: float) -> Past | None:

@@ -1,6 +1,7 @@
 """A volume on an instance: the part of its bucket that the instance leaves, and the limit that holds it back."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, InstanceLimits, VolumeSpec
@@ -23,6 +24,7 @@ class Volume:
     is_shared: bool = False
 
 
+@lru_cache(maxsize=4_096)  # a fleet has many volumes, and few types of instances
 def on_instance(
     spec: VolumeSpec, bucket: Bucket | None, instance: InstanceLimits | None
 ) -> tuple[Bucket | None, Limit]:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from tests.fake.aws import FakeAws
-from tests.fake.herd import Herd
+from tests.fake.herd import FLEETS, Herd
 from tests.fake.mixed import Mixed
 from tests.fake.quotas import Quotas
 from tests.fake.server import FakeServer
@@ -27,11 +27,12 @@ def main() -> None:
     parser.add_argument(
         "--clock", type=Path, help="a file with the time, in place of the machine's"
     )
+    parser.add_argument("--fleet", choices=FLEETS, default="mixed", help="what its volumes do")
     args = parser.parse_args()
     clock = time.time if args.clock is None else lambda: float(args.clock.read_text())
     aws = FakeAws(clock=clock, keeps_calls=False)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
-    aws.add_herd(Herd(count=args.volumes, ends_s=clock()))
+    aws.add_herd(Herd(count=args.volumes, ends_s=clock(), fleet=args.fleet))
     aws.add_mixed(Mixed(args.mixed))
     if args.quotas:
         aws.quotas = Quotas(time.time, others=args.others)

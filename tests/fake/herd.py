@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, get_args
 
 NAMESPACE = "AWS/EBS"
 PREFIX = "vol-0a"
@@ -23,16 +24,49 @@ OFF_FULL, FULL = 20, 30
 DRAINING = 20
 
 
+Fleet = Literal["mixed", "quiet", "bursty", "in trouble"]
+FLEETS: tuple[Fleet, ...] = get_args(Fleet)
+CAPACITY = 5_400_000.0
+#: In a quiet fleet one in so many of those off full stands below it, and the others are full.
+STANDING = 10
+
+
+@dataclass(frozen=True)
+class Wave:
+    """A level that falls and rises again, over and over: percents, and seconds of each."""
+
+    high: float
+    low: float
+    fall_s: float
+    rise_s: float
+
+    def level(self, at: float) -> float:
+        """Percent at a time."""
+        into = at % (self.fall_s + self.rise_s)
+        if into < self.fall_s:
+            return self.high - (self.high - self.low) * into / self.fall_s
+        return self.low + (self.high - self.low) * (into - self.fall_s) / self.rise_s
+
+    def spent(self, at: float) -> float:
+        """Credits a second beyond those that come in."""
+        into = at % (self.fall_s + self.rise_s)
+        seconds = self.fall_s if into < self.fall_s else -self.rise_s
+        return (self.high - self.low) / 100 * CAPACITY / seconds
+
+
 @dataclass(frozen=True)
 class Herd:
     """``count`` volumes, two to an instance, and what CloudWatch has of them.
 
     ``ends_s`` is the time at which the draining ones stand at their level, an hour after they
-    began to drain.
+    began to drain. The ``fleet`` says what those off full do. *mixed*: one in twenty drains and the others stand
+    where they are. *quiet*: a tenth stands, and the others are full. *bursty*: each falls for twenty minutes and
+    rises for a hundred. *in trouble*: every second one runs out within six hours, and comes back.
     """
 
     count: int
     ends_s: float
+    fleet: Fleet = "mixed"
 
     def volumes(self) -> Iterator[tuple[str, dict[str, object]]]:
         """As DescribeVolumes has them, by id."""
@@ -79,17 +113,37 @@ class Herd:
         number = number_of(volume_id)
         assert number is not None
         starts = starts_of(start_s, end_s, period_s)
+        of_bytes = IO_BYTES if name.endswith("Bytes") else 1.0
+        if (wave := self._wave(number)) is not None:
+            phase_s = 60.0 * (number * 37 % 480)
+            if name == BALANCE:
+                return starts, [wave.level(start + phase_s) for start in starts]
+            rates = [baseline_of(number) + wave.spent(start + phase_s) for start in starts]
+            return starts, [max(0.0, rate) / 2 * of_bytes * period_s for rate in rates]
+        is_full = self.fleet == "quiet" and number % (100 * STANDING) >= OFF_FULL
         if name != BALANCE:
-            per_minute = 30.0 * rate_of(number)
-            of_bytes = IO_BYTES if name.endswith("Bytes") else 1.0
+            per_minute = 30.0 * (10.0 if is_full else rate_of(number))
             return starts, [per_minute * of_bytes * period_s / MINUTE] * len(starts)
-        level = level_of(number)
+        level = 100.0 if is_full else level_of(number)
+        if self.fleet == "quiet":
+            return starts, [level] * len(starts)
         if not is_draining(number):
             return starts, [level] * len(starts)
-        fall = 100.0 * MINUTE * (rate_of(number) - baseline_of(number)) / 5_400_000
+        fall = 100.0 * MINUTE * (rate_of(number) - baseline_of(number)) / CAPACITY
         return starts, [
             min(100.0, max(0.0, level + fall * (self.ends_s - start) / MINUTE)) for start in starts
         ]
+
+    def _wave(self, number: int) -> Wave | None:
+        """The wave of a volume, where it has one."""
+        if self.fleet in {"mixed", "quiet"} or number % 100 >= OFF_FULL:
+            return None
+        if self.fleet == "in trouble" and number % 2:
+            return Wave(high=90.0, low=0.0, fall_s=6 * 3_600.0, rise_s=2 * 3_600.0)
+        rise_s = 6_000.0
+        gained = 0.8 * 100 * baseline_of(number) * rise_s / CAPACITY
+        high = min(95.0, level_of(number) + gained / 2)
+        return Wave(high=high, low=max(5.0, high - gained), fall_s=1_200.0, rise_s=rise_s)
 
 
 @lru_cache(maxsize=64)

@@ -250,6 +250,15 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     size_gib=st.sampled_from([20, 300, 900]),
     gaps=st.sets(st.integers(1, 200)),
     statistic=st.sampled_from(["Minimum", "Average"]),
+    days=st.one_of(
+        st.just([]),
+        st.builds(
+            lambda size, every, rate: [rate if n % every < 4 else 50.0 for n in range(size)],
+            st.integers(1, 2_016),
+            st.integers(5, 288),
+            st.floats(0, 3_000),
+        ),
+    ),
 )
 def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
     loads: list[tuple[int, float]],
@@ -259,6 +268,7 @@ def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
     size_gib: int,
     gaps: set[int],
     statistic: Statistic,
+    days: list[float],
 ) -> None:
     bucket = volume("gp2", size_gib).bucket
     assert bucket is not None
@@ -271,7 +281,10 @@ def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
             spent = (min(rate, bucket.burst) - bucket.refill) * 60.0 / bucket.capacity
             ratio = min(1.0, max(0.0, ratio - spent))
             minute += 1
-    history = build_history(bucket, levels, [])
+    start_s = 300.0 * len(days)
+    levels = [point._replace(start_s=start_s + point.start_s) for point in levels]
+    past = [DemandPoint(300.0 * n, 300, rate, rate, rate) for n, rate in enumerate(days)]
+    history = build_history(bucket, levels, [], past=to_past(past))
     bound = highest_hazard(history, horizon_s, slots)
     instants = range(max(1, history.size - slots), history.size + 1)
     seen = [size for size in instants if history.levels[size - 1] < math.inf]

@@ -175,13 +175,16 @@ def _things(
     """The items in their common shape, each once, and the reasons of those that have none."""
     things: dict[str, Thing] = {}
     refused: dict[str, str] = {}
+    unit_name = str(unit)
     for item in items:
         try:
-            thing = replace(listing.identify(item), unit=str(unit))
+            thing = listing.identify(item)
         except NOT_UNDERSTOOD as error:
             refused[f"item {len(refused) + 1}"] = describe_error(error)
             continue
-        things[thing.id] = thing
+        things[thing.id] = Thing(
+            id=thing.id, name=thing.name, tags=thing.tags, item=thing.item, unit=unit_name
+        )
     return list(things.values()), refused
 
 
