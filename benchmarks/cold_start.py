@@ -2,10 +2,12 @@
 
 Both run as AWS runs them: the runtime client of AWS in a process of its own, with the package as the
 deployment builds it, against a Runtime API on loopback. A start is measured from the process to the first
-question for work; nothing is asked of AWS.
+question for work; nothing is asked of AWS. `PYTHON` is the Python of the functions, 3.13, whose bytecode is then in our
+package. The bare handlers are as pip installs them for Lambda, without any, and once more with it.
 """
 
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -20,7 +22,8 @@ from pathlib import Path
 from benchmarks.record import keep
 
 ROOT = Path(__file__).parent.parent
-RUNTIME = ROOT / ".cache" / "lambda-runtime" / "bin" / "python"
+RUNTIME = ROOT / ".cache" / "lambda-runtime-3.13"
+UV = ROOT / ".cache" / "uv" / "bin" / "uv"
 STARTS = 15
 PATIENCE_S = 30.0
 BUILD = "import { buildPackage } from './cdk/lib/bundle.ts'; console.log(buildPackage());"
@@ -75,16 +78,20 @@ class _Api:
 
 def main() -> None:
     """Measure both by turns."""
-    package = Path(_built())
+    python = os.environ.get("PYTHON", "python3.13")
+    install_runtime(python)
+    package = Path(_built(python))
     with tempfile.TemporaryDirectory() as folder:
         sides = {"burstwatch": (package, "lambdas.sweep.handler")}
-        for name, source in (("bare", BARE), ("bare with clients", WITH_CLIENTS + BARE)):
+        for name, source, ignored in (
+            ("bare", BARE, "__pycache__"),
+            ("bare with bytecode", BARE, ""),
+            ("bare with clients", WITH_CLIENTS + BARE, "__pycache__"),
+        ):
             where = Path(folder, name)
-            where.mkdir()
+            ignore = shutil.ignore_patterns(*OWN, ignored)
+            shutil.copytree(package, where, ignore=ignore)
             (where / "bare.py").write_text(source)
-            for entry in package.iterdir():
-                if entry.name not in OWN:
-                    (where / entry.name).symlink_to(entry)
             sides[name] = (where, "bare.handler")
         starts: dict[str, list[float]] = {name: [] for name in sides}
         for turn in range(STARTS + 1):
@@ -107,9 +114,30 @@ def main() -> None:
         )
 
 
-def _built() -> str:
+def install_runtime(python: str) -> None:
+    """Make an environment with AWS's runtime client for a Python."""
+    requirements = ROOT / "demo" / "localcloud" / "runtime.txt"
+    commands: tuple[list[str | Path], ...] = (
+        [UV, "venv", "--quiet", "--clear", "--python", python, RUNTIME],
+        [
+            UV,
+            "pip",
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--python",
+            RUNTIME,
+            "-r",
+            requirements,
+        ],
+    ):
+        subprocess.run(command, check=True)  # noqa: S603 - our own
+
+
+def _built(python: str) -> str:
+    env = {**os.environ, "PYTHON": python}
     command = ["node", "--import", "tsx", "--input-type=module", "--eval", BUILD]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=env)  # noqa: S603 - our own
     return done.stdout.strip()
 
 
@@ -131,7 +159,9 @@ def _start(package: Path, handler: str) -> float:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     began = time.perf_counter()
-    child = subprocess.Popen([str(RUNTIME), "-m", "awslambdaric", handler], cwd=package, env=env)  # noqa: S603 - our own
+    child = subprocess.Popen(
+        [RUNTIME / "bin" / "python", "-m", "awslambdaric", handler], cwd=package, env=env
+    )  # noqa: S603 - our own
     try:
         if not api.asked.wait(PATIENCE_S):
             msg = f"{handler} did not start"
@@ -158,7 +188,6 @@ def _files(package: Path) -> list[Path]:
         Path(folder) / name
         for folder, _, names in os.walk(package, followlinks=True)
         for name in names
-        if "__pycache__" not in folder
     )
 
 

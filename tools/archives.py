@@ -15,12 +15,13 @@ PROGRAM, PLAIN = 0o755, 0o644
 FIRST_DATE = 315_532_800
 
 
-def files_below(folder: Path) -> dict[str, Path]:
-    """Every file below a folder by its path in it, without what Python compiled."""
+def files_below(folder: Path, *, bytecode: str = "") -> dict[str, Path]:
+    """Every file below a folder by its path in it, without what Python compiled, but for a version such as ``cpython-313``."""
     return {
         str(path.relative_to(folder)): path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file()
+        and ("__pycache__" not in path.parts or (bytecode and f".{bytecode}." in path.name))
     }
 
 

@@ -20,6 +20,8 @@ from burstwatch.config import Config
 from tools.archives import PROGRAM, files_below, pack_tar, pack_zip
 
 ROOT = Path(__file__).parents[1]
+#: The Python of the functions (cdk/lib/props.ts), whose bytecode is in their package if that Python builds it.
+BYTECODE = "cpython-313"
 DIST, WORK = ROOT / "dist", ROOT / ".cache" / "dist"
 VERSION = burstwatch.__version__
 UV, PIP = (ROOT / ".cache" / "uv" / "bin" / name for name in ("uv", "pip"))
@@ -78,7 +80,7 @@ def function_and_template(target: Path, at: int) -> None:
     shutil.rmtree(synthesised, ignore_errors=True)
     environment = {**os.environ, "CDK_OUTDIR": str(synthesised)}
     package = Path(_output("node", "--import", "tsx", "cdk/plain.ts", env=environment))
-    pack_zip(target / "burstwatch-lambda.zip", files_below(package), at=at)
+    pack_zip(target / "burstwatch-lambda.zip", files_below(package, bytecode=BYTECODE), at=at)
     text = plain_template(synthesised)
     (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
 
@@ -118,10 +120,10 @@ def _construct_library(at: int) -> None:
     (tree / "node_modules").symlink_to(ROOT / "node_modules")
     _run(JSII / "jsii", "--silence-warnings=metadata/missing-dev-dependency", cwd=tree)
     function = Path(_output("node", "--import", "tsx", "-e", PACKAGE_FOLDER))
-    shutil.copytree(function, tree / "lambda", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(function, tree / "lambda")
     released = {
         name: path
-        for name, path in files_below(tree).items()
+        for name, path in files_below(tree, bytecode=BYTECODE).items()
         if name.startswith(("lambda/", "lib/")) and not name.endswith(("api.ts", "index.ts"))
     }
     released |= {name: tree / name for name in ("package.json", "LICENSE", "README.md", ".jsii")}

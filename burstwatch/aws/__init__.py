@@ -1,1 +1,1 @@
-"""The only package that imports boto3, which the extra ``aws`` installs."""
+"""The only package that imports botocore, which the extra ``aws`` installs with boto3."""

@@ -28,7 +28,7 @@ class Past:
 
 @runtime_checkable
 class CarriedOver(Protocol):
-    """What was made of a past and is still true of a longer one."""
+    """Results that were made of a past and are still true of a longer one."""
 
     def carried_over(self, longer: Past, *, unchanged: int) -> object:
         """Return all that rests on the first ``unchanged`` slots alone, for the ``longer`` past."""

@@ -171,7 +171,7 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
 
 
 def _plain_rates(slots: Slots) -> tuple[list[float], list[float], list[float]] | None:
-    """The rates of a balance without a gap, never full, of which none has to be clamped; None for any other."""
+    """Rates of a balance without a gap, never full, of which none has to be clamped; None for any other."""
     bucket, levels = slots.bucket, slots.levels
     if max(levels) >= INSIDE[1]:  # full, or infinite: there is no datapoint
         return None

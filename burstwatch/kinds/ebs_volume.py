@@ -1,6 +1,7 @@
 """EBS volumes of the types gp2, st1 and sc1: I/O credits of their own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Attached, present_usd, volume_fixes, volume_savings
@@ -107,10 +108,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         rate_unit=RATE_UNITS[spec.unit],
         place=_place(attachment, instance),
         facts={
-            "type": f"{spec.volume_type} {spec.size_gib:g} GiB",
-            "volume_type": spec.volume_type,
-            "size_gib": f"{spec.size_gib:g}",
-            **rate_facts(spec.baseline, spec.burst),
+            **_facts(spec),
             "instance_id": instance_id,
             "instance_type": instance_type,
             "device": attachment.get("Device", ""),
@@ -320,6 +318,18 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     }
 
 
+@lru_cache(maxsize=4_096)
+def _facts(spec: VolumeSpec) -> dict[str, str]:
+    """The facts that all volumes of a type and size share."""
+    return {
+        "type": f"{spec.volume_type} {spec.size_gib:g} GiB",
+        "volume_type": spec.volume_type,
+        "size_gib": f"{spec.size_gib:g}",
+        **rate_facts(spec.baseline, spec.burst),
+    }
+
+
+@lru_cache(maxsize=4_096)
 def _by_hand(spec: VolumeSpec, limits: InstanceLimits | None) -> dict[str, str]:
     """The description that ``_item`` takes."""
     described = {"type": spec.volume_type, "size_gib": f"{spec.size_gib:g}"}

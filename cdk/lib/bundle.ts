@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PYTHON } from './props.ts';
 import catalog from '../catalog.json' with { type: 'json' };
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -19,12 +20,15 @@ const REQUIREMENTS = join('lambdas', 'requirements.txt');
  * has one of its own, but which one depends on the region and the day, and ours is the one that the tests ran with.
  * It needs Python and no Docker. All of it is pure Python, so one package serves both processors, and the
  * same input makes the same files: it is kept under the hash of its input and built once.
+ * Where the functions' own Python is here, the package has its bytecode too: Lambda cannot write to a package, so each start
+ * would compile all of it again, which is most of a start.
  */
-export function buildPackage(root: string = ROOT): string {
+export function buildPackage(root: string = ROOT, runtime: string = PYTHON): string {
   if (root === ROOT && existsSync(PREBUILT)) return PREBUILT;
   const sources = SOURCES.flatMap((folder) => pythonFiles(root, folder));
   const files = [REQUIREMENTS, ...sources.filter((path) => !COMMANDS_ONLY.some((part) => path.startsWith(part)))].sort();
-  const hash = createHash('sha256').update(catalog.services.join());
+  const compiler = pythonOf(runtime);
+  const hash = createHash('sha256').update(catalog.services.join()).update(compiler === undefined ? '' : runtime);
   for (const file of files) {
     hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
   }
@@ -44,6 +48,8 @@ export function buildPackage(root: string = ROOT): string {
   for (const name of readdirSync(build).filter((entry) => entry.endsWith('.dist-info') || entry === 'bin')) {
     rmSync(join(build, name), { recursive: true });
   }
+  // Not checked against the sources: their times are others after the upload.
+  if (compiler !== undefined) run(compiler, ['-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '-s', build, build]);
   try {
     renameSync(build, target);
   } catch (error) {
@@ -51,6 +57,12 @@ export function buildPackage(root: string = ROOT): string {
     rmSync(build, { recursive: true, force: true });
   }
   return target;
+}
+
+/** A Python of the version that Lambda runs, or none. Bytecode of another version would be passed over. */
+function pythonOf(runtime: string): string | undefined {
+  const isOfVersion = ['-c', `import sys; sys.exit('python%d.%d' % sys.version_info[:2] != '${runtime}')`];
+  return [process.env.PYTHON, runtime, 'python3'].find((python) => python !== undefined && works(python, isOfVersion));
 }
 
 function pythonFiles(root: string, folder: string): string[] {

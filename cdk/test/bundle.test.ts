@@ -40,7 +40,23 @@ test('the package has our sources and what they import, and nothing of the devel
     assert.ok(!existsSync(join(buildPackage(), 'burstwatch', name)), name);
   }
   const files = readdirSync(buildPackage(), { recursive: true, encoding: 'utf8' });
-  assert.deepEqual(files.filter((name) => name.endsWith('.so') || name.endsWith('.pyc')), []);
+  assert.deepEqual(files.filter((name) => name.endsWith('.so')), []);
+  assert.deepEqual(files.filter((name) => name.endsWith('.pyc') && !name.endsWith('.cpython-313.pyc')), []);
+});
+
+test('where the Python of the functions is here, the package has the bytecode of all of it', () => {
+  const python = process.env.PYTHON ?? 'python3';
+  const version = execFileSync(python, ['-c', 'import sys; print("python%d.%d" % sys.version_info[:2])'], { encoding: 'utf8' }).trim();
+  const [one, other] = ['compiled', 'compiled-elsewhere'].map((name) => buildPackage(copyOfSources(name), version));
+  assert.equal(fingerprint(one!), fingerprint(other!));
+  const files = readdirSync(one!, { recursive: true, encoding: 'utf8' });
+  const tag = version.replace('python', 'cpython-').replace('.', '');
+  const sources = files.filter((name) => name.endsWith('.py'));
+  const compiled = files.filter((name) => name.endsWith(`.${tag}.pyc`));
+  assert.ok(sources.length > 200, String(sources.length));
+  assert.equal(compiled.length, sources.length);
+  const without = buildPackage(copyOfSources('not-compiled'), 'python9.9');
+  assert.deepEqual(readdirSync(without, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pyc')), []);
 });
 
 test('the package needs nothing beside it, and its boto3 knows the services that are called and no other', () => {

@@ -12,7 +12,6 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
 
-import boto3
 import botocore.session
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import (
@@ -91,8 +90,8 @@ class Clients:
 
         ``fallback`` is the region where the environment says none.
 
-        ``credentials`` are the keyword arguments of a session, where they are not the
-        environment's.
+        ``credentials`` are those of boto3, where they are not the environment's: ``aws_access_key_id`` and so on.
+        boto3 itself is not imported: its transfers of files take longer to load than all of this program.
 
         Raises:
             AwsError: if the profile does not exist, or no region is known.
@@ -101,22 +100,26 @@ class Clients:
         parsers = AnswerParsers()
         parsers.set_parser_defaults(timestamp_parser=parse_aws_time)
         core.register_component("response_parser_factory", parsers)
+        if profile:
+            core.set_config_variable("profile", profile)
+        if region:
+            core.set_config_variable("region", region)
         try:
-            self._session = boto3.Session(
-                botocore_session=core,
-                region_name=region,
-                profile_name=profile,
-                **(credentials or {}),
-            )
+            if credentials:
+                core.set_credentials(
+                    credentials["aws_access_key_id"],
+                    credentials["aws_secret_access_key"],
+                    credentials.get("aws_session_token"),
+                )
+            core.get_scoped_config()  # raises if there is no such profile
+            self.region = core.get_config_variable("region") or fallback or ""
         except ProfileNotFound as error:
-            profiles = ", ".join(boto3.Session().available_profiles) or "none"
+            profiles = ", ".join(botocore.session.get_session().available_profiles) or "none"
             msg = f"there is no profile {profile!r}; the AWS configuration has {profiles}"
             raise AwsError(msg) from error
         except BotoCoreError as error:
             raise AwsError(describe_error(error)) from error
-        if not self._session.region_name and fallback:
-            core.set_config_variable("region", fallback)
-        self.region = self._session.region_name or ""
+        self._session = core
         if not self.region:
             msg = "no region: pass --region or set AWS_REGION"
             raise AwsError(msg)
@@ -148,8 +151,8 @@ class Clients:
     def __call__(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
         """The client of one service. Its calls raise one of ``AWS_ERRORS``."""
         if service not in self._clients:
-            client = self._session.client(
-                service, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
+            client = self._session.create_client(
+                service, self.region, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
             client.meta.events.register("needs-retry", self._note_answer)
             if service == "cloudwatch":

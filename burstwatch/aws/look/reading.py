@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 from burstwatch.aws.client.pace import Pace
@@ -48,13 +49,18 @@ class Reader:
     deadline: Deadline
     pace: Pace | None = None
     allowance: Allowance
+    #: Answers are awaited together and judged one after the other: threads that compute only take turns.
+    judging: Lock = field(default_factory=Lock)
 
     def run(self, steps: Steps[_Result]) -> _Result:
         """Answer each request of the steps, and return their result."""
         try:
-            request = next(steps)
+            with self.judging:
+                request = next(steps)
             while True:
-                request = steps.send(self.read(request))
+                answers = self.read(request)
+                with self.judging:
+                    request = steps.send(answers)
         except StopIteration as end:
             result: _Result = end.value
             return result
@@ -167,6 +173,7 @@ def _first(reader: Reader, batch: Batch) -> Batch | Answered:
 
 def _judge(reader: Reader, batch: Batch, *, unit_is_fresh: bool) -> Answered:
     judgements = reader.run(batch.judge(unit_is_fresh=unit_is_fresh))
+    batch.samples = []  # the other batches are still to come, and the hours of this one are large
     return Answered(judgements=judgements, problems=batch.problems)
 
 
