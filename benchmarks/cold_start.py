@@ -118,19 +118,10 @@ def install_runtime(python: str) -> None:
     """Make an environment with AWS's runtime client for a Python."""
     requirements = ROOT / "demo" / "localcloud" / "runtime.txt"
     commands: tuple[list[str | Path], ...] = (
-        [UV, "venv", "--quiet", "--clear", "--python", python, RUNTIME],
-        [
-            UV,
-            "pip",
-            "install",
-            "--quiet",
-            "--require-hashes",
-            "--python",
-            RUNTIME,
-            "-r",
-            requirements,
-        ],
-    ):
+        [UV, "venv", "-q", "--clear", "--python", python, RUNTIME],
+        [UV, "pip", "install", "-q", "--require-hashes", "--python", RUNTIME, "-r", requirements],
+    )
+    for command in commands:
         subprocess.run(command, check=True)  # noqa: S603 - our own
 
 
@@ -161,7 +152,7 @@ def _start(package: Path, handler: str) -> float:
     began = time.perf_counter()
     child = subprocess.Popen(
         [RUNTIME / "bin" / "python", "-m", "awslambdaric", handler], cwd=package, env=env
-    )  # noqa: S603 - our own
+    )
     try:
         if not api.asked.wait(PATIENCE_S):
             msg = f"{handler} did not start"
