@@ -62,11 +62,12 @@ class Load:
 
 def io_load(traffic: Traffic, rates: Mapping[str, float]) -> Load | None:
     """The load of mean rates by metric, or None where one of the four is not known."""
-    if not rates.keys() >= set(traffic.metrics):
+    try:
+        return Load(
+            read_iops=rates[traffic.read_ops],
+            write_iops=rates[traffic.write_ops],
+            read_mib_s=rates[traffic.read_bytes] / MIB,
+            write_mib_s=rates[traffic.write_bytes] / MIB,
+        )
+    except KeyError:
         return None
-    return Load(
-        read_iops=rates[traffic.read_ops],
-        write_iops=rates[traffic.write_ops],
-        read_mib_s=rates[traffic.read_bytes] / MIB,
-        write_mib_s=rates[traffic.write_bytes] / MIB,
-    )

@@ -8,6 +8,8 @@ from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, InstanceLimits, VolumeS
 from burstwatch.history.observations import Limit
 from burstwatch.history.points import AT_LIMIT
 
+_THROUGHPUT: Binding = "volume_throughput"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
@@ -47,13 +49,12 @@ def on_instance(
 def held_back(volume: Volume, *, iops: float, mib_s: float) -> Binding:
     """The limit that a served rate lies at, the volume's or its instance's, if it does."""
     spec, instance = volume.spec, volume.instance
-    uses: list[tuple[float, Binding]] = [(mib_s / spec.limit_mib_s, "volume_throughput")]
-    if spec.unit == "io":
-        uses.append((iops / spec.limit_iops, "volume_iops"))
-    if instance is not None:
-        uses += (
-            (iops / instance.iops, "instance_iops"),
-            (mib_s / instance.mib_s, "instance_throughput"),
-        )
-    use, binding = max(uses, key=lambda pair: pair[0])
+    # Each period of a recording is asked for it: no list is made of the limits.
+    use, binding = mib_s / spec.limit_mib_s, _THROUGHPUT
+    if spec.unit == "io" and iops / spec.limit_iops > use:
+        use, binding = iops / spec.limit_iops, "volume_iops"
+    if instance is not None and iops / instance.iops > use:
+        use, binding = iops / instance.iops, "instance_iops"
+    if instance is not None and mib_s / instance.mib_s > use:
+        use, binding = mib_s / instance.mib_s, "instance_throughput"
     return binding if use >= AT_LIMIT else "none"

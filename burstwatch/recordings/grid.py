@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 
 from burstwatch.bucket import HOUR_S, MINUTE_S
 from burstwatch.formatting import recorded_time
@@ -282,8 +283,11 @@ def _step(times: Sequence[float], *, least_share: float = 0.0) -> float | None:
 
     None if there is no gap, or if fewer than ``least_share`` of the gaps are like it.
     """
-    exact = Counter(float(max(1, round(after - before))) for before, after in pairwise(times))
-    gaps = Counter(_whole_period(after - before) for before, after in pairwise(times))
+    by_gap = Counter(map(sub, times[1:], times))  # few gaps are different, and each is rounded once
+    exact, gaps = Counter[float](), Counter[float]()
+    for gap, count in by_gap.items():
+        exact[float(max(1, round(gap)))] += count
+        gaps[_whole_period(gap)] += count
     if not gaps:
         return None
     ((usual_s, usual_count),) = exact.most_common(1)

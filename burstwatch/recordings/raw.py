@@ -131,15 +131,18 @@ class _Reader:
 
     def series(self, part: RawSeries) -> RecordedSeries:
         """One series with its points. Cells that mean "no value" have none."""
-        places = [n for n, value in enumerate(part.values) if not _is_nothing(value)]
+        values: Sequence[float | None] | None = self._plain_numbers(part.values)
+        places: Sequence[int] = range(len(part.values))
+        if values is None:
+            places = [n for n, value in enumerate(part.values) if not _is_nothing(value)]
+            values = self._plain_numbers([part.values[place] for place in places])
         if part.times is self._raw.row_times:
             times = [self.row_seconds[place] for place in places]
         else:
             lines = [part.lines[place] for place in places] if part.lines else ()
             times = list(self._seconds([part.times[place] for place in places], lines))
         unit = unit_of_series(part.unit, part.names)
-        rates = set[bool]()
-        values: Sequence[float | None] | None = self._plain_numbers(part, places)
+        rates, is_plain = set[bool](), values is not None
         if values is None:
             numbers = [self._number(part, place) for place in places]
             rates = {number.is_rate for number in numbers if number is not None and number.value}
@@ -156,7 +159,7 @@ class _Reader:
             points=points,
             is_rate=self._one_unit(part, rates) or unit.is_rate,
             has_percent_sign=unit.is_percent
-            or any("%" in str(part.values[place]) for place in places),
+            or (not is_plain and any("%" in str(part.values[place]) for place in places)),
         )
 
     def _seconds(self, cells: Sequence[object], lines: Sequence[int]) -> Sequence[float]:
@@ -175,9 +178,8 @@ class _Reader:
         self._notes += times.notes
         return times.seconds
 
-    def _plain_numbers(self, part: RawSeries, places: Sequence[int]) -> list[float] | None:
+    def _plain_numbers(self, cells: Sequence[object]) -> list[float] | None:
         """The values if all are numbers without a unit or a separator, as in most files; None if one is not."""
-        cells = [part.values[place] for place in places]
         if self._has_comma or not all(isinstance(cell, str) for cell in cells):
             return None
         try:

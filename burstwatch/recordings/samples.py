@@ -132,22 +132,15 @@ def to_points(
 ) -> Points:
     """The samples as levels and demand, each where CloudWatch had it."""
     levels, demand = [], []
+    level_metric, statistic = resource.level_metric, resource.statistic
+    totals_of = [(metric.name, metric.total) for metric in kind.demand_metrics]
     for sample in samples:
         values = sample.values
-        if resource.level_metric in values:
-            ratio = kind.to_ratio(resource, values[resource.level_metric])
-            levels.append(
-                LevelPoint(
-                    start_s=sample.t_s,
-                    period_s=period_s,
-                    ratio=min(1.0, max(0.0, ratio)),
-                    statistic=resource.statistic,
-                )
-            )
+        if level_metric in values:
+            ratio = min(1.0, max(0.0, kind.to_ratio(resource, values[level_metric])))
+            levels.append(LevelPoint(sample.t_s, period_s, ratio, statistic))
         totals = {
-            metric.name: metric.total(values[metric.name], period_s)
-            for metric in kind.demand_metrics
-            if metric.name in values
+            name: total(values[name], period_s) for name, total in totals_of if name in values
         }
         point = kind.spent(resource, totals, sample.t_s, period_s)
         if point is not None:
