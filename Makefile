@@ -215,7 +215,7 @@ bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often 
 	@$(BIN)/python -m benchmarks.month
 	@$(BIN)/python -m benchmarks.month_grid
 	@$(BIN)/python -m benchmarks.programs
-	@$(BIN)/python -m benchmarks.served_day
+	@$(BIN)/python -m benchmarks.day
 	@$(BIN)/python -m benchmarks.shards
 	@$(BIN)/python -m benchmarks.mixed
 	@$(BIN)/python -m benchmarks.cold_start

@@ -150,9 +150,8 @@ def _start(package: Path, handler: str) -> float:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     began = time.perf_counter()
-    child = subprocess.Popen(
-        [RUNTIME / "bin" / "python", "-m", "awslambdaric", handler], cwd=package, env=env
-    )
+    command: list[str | Path] = [RUNTIME / "bin" / "python", "-m", "awslambdaric", handler]
+    child = subprocess.Popen(command, cwd=package, env=env)  # noqa: S603 - our own
     try:
         if not api.asked.wait(PATIENCE_S):
             msg = f"{handler} did not start"

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -143,20 +143,57 @@ def programs_table() -> str:
     )
 
 
-def served_day_table() -> str:
-    """A day of `burstwatch serve` beside the pollers."""
+def day_table() -> str:
+    """A day of burstwatch with each fleet, beside the pollers, which do the same with all."""
     rows: list[Sequence[str]] = []
-    for day in _read("served_day"):
-        cells = (
-            f"{day['volumes']:,}", day["program"], f"{day['asks_every_s'] // 60} min",
-            f"{day['billed_metrics']:,.0f}", f"{day['usd']:,.2f}", f"{day['calls']:,.0f}",
-            f"{day['cpu_s']:,.0f} s", f"{day['peak_mib']:.0f} MiB", f"{day['series']:,}",
-        )  # fmt: skip
-        rows.append(cells)
+    days = _read("day")
+    for volumes in dict.fromkeys(day["volumes"] for day in days):
+        of_size = [day for day in days if day["volumes"] == volumes]
+        fleets = dict.fromkeys(day["fleet"] for day in of_size)
+        ours = [
+            day for fleet in fleets for day in of_size if day["fleet"] == fleet and _is_ours(day)
+        ]
+        peers = [
+            day for day in of_size if day["fleet"] == of_size[0]["fleet"] and not _is_ours(day)
+        ]
+        for day in [*ours, *peers]:
+            cells = (
+                f"{volumes:,}", day["fleet"] if _is_ours(day) else "any", day["program"],
+                f"{day['asks_every_s'] // 60} min", f"{day['billed_metrics_per_volume_day']:,.0f}",
+                f"{CENTS * day['usd_per_volume_day']:.2f}", f"{1_000 * day['cpu_s_per_volume_day']:,.0f} ms",
+                f"{day['calls_per_day']:,.0f}", f"{day['peak_mib']:.0f} MiB",
+            )  # fmt: skip
+            rows.append(cells)
     return markdown_table(
-        "volumes | program | looks every | metrics billed | dollars a day | calls | CPU a day | memory | series",
+        "volumes | fleet | program | looks every | metrics a volume | cents a volume | CPU a volume | calls | memory",
         rows,
     )
+
+
+def _is_ours(day: Mapping[str, Any]) -> bool:
+    return str(day["program"]).startswith("burstwatch")
+
+
+def day_summary() -> str:
+    """CPU and metrics of the sweep beside YACE at the same notice, and at YACE's default."""
+    days = {
+        (day["volumes"], day["fleet"], day["program"], day["asks_every_s"]): day
+        for day in _read("day")
+    }
+    rows = [
+        (
+            f"{volumes:,}", fleet, f"{ours_s // 60} min", f"{yace_s // 60} min",
+            _ratio(days[volumes, fleet, "burstwatch", ours_s], days[volumes, fleet, "yace", yace_s], "cpu_s_per_volume_day"),
+            _ratio(days[volumes, fleet, "burstwatch", ours_s], days[volumes, fleet, "yace", yace_s], "billed_metrics_per_volume_day"),
+        )
+        for volumes, fleet in dict.fromkeys(key[:2] for key in days)
+        for ours_s, yace_s in ((60, 60), (300, 300), (60, 300))
+    ]  # fmt: skip
+    return markdown_table("volumes | fleet | the sweep every | YACE every | CPU | metrics", rows)
+
+
+def _ratio(ours: Mapping[str, Any], theirs: Mapping[str, Any], name: str) -> str:
+    return f"{ours[name] / theirs[name]:.2f}"
 
 
 def served_memory_table() -> str:

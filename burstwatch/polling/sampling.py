@@ -239,6 +239,9 @@ class Batch:
         task, last_look = self.task, sample.last_look
         if (
             last_look is None
+            or task.schedule.is_guess(
+                sample.resource, task.now
+            )  # its days before are still to come
             or task.now - last_look.judged_at >= DANGER_KEPT_S - task.config.sweep_period_s / 2
             or not sample.has_not_fallen()
         ):

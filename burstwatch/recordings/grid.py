@@ -132,8 +132,10 @@ def _rows(
         worse = _worse(metric, matched, kind)
         for at, value in series:
             row = rows[places[at]]
-            contradicted[metric] += row.get(metric, value) != value
-            row[metric] = worse(row[metric], value) if metric in row else value
+            if metric in row:
+                contradicted[metric] += row[metric] != value
+                value = worse(row[metric], value)  # noqa: PLW2901 - of two, it is the worse one
+            row[metric] = value
     contradictions = [
         f"{metric} has two values for the same time in {count} places, and the worse one is used: two resources in one file?"
         for metric, count in contradicted.items()

@@ -1,10 +1,12 @@
 """What earlier looks have kept of past instants changes no verdict: a warm function says what a cold one says."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
 from burstwatch.aws.look.memory import Memory
+from burstwatch.polling.sampling import PASTS_PER_LOOK
 from tests.aws.looking import take_look
 from tests.aws.sweeping import Disk
 from tests.conftest import Cloud
@@ -40,3 +42,27 @@ def test_a_warm_look_has_the_verdicts_of_a_cold_one(cloud: Cloud, seed: int) -> 
                 assert looked.assessments[key][1].verdict == assessment.verdict, (minute, key)
     assert compared > MINUTES // 10
     assert kept > 0
+
+
+def test_a_balance_that_stands_still_is_judged_anew_only_for_its_days_before_or_when_it_falls(
+    cloud: Cloud,
+) -> None:
+    disks = [Disk(cloud, percent=40.0) for _ in range(PASTS_PER_LOOK + 2)]
+    memory = Memory()
+    judged: list[set[float]] = []
+    for minute in range(40):
+        for disk in disks:
+            began = cloud.clock.now
+            disk.minute(iops=3_000.0 if minute == 30 and disk is disks[0] else 300.0)
+            cloud.clock.now = began
+        cloud.clock.now += 60.0
+        if minute >= 10:
+            take_look(cloud, memory)
+            judged.append({memory.looks[f"{disk.id}/BurstBalance"].judged_at for disk in disks[:1]})
+    assert len(memory.pasts) == len(disks)
+    instants = sorted(set.union(*judged))
+    # At first, when the past is there, after a quarter of an hour, and while it falls.
+    assert len(instants) < 10
+    assert max(after - before for before, after in pairwise(instants)) <= 900.0
+    fell_s = cloud.clock.now - 60.0 * 9
+    assert fell_s in instants

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 
 from burstwatch.recordings.cells import NOTHING, NUMBERS, parse_number
 from burstwatch.recordings.formats.layouts import TextRow, split_rows
@@ -351,9 +352,12 @@ def _sorted_columns(
     for place, cells in enumerate(columns):
         if place == shape.time or shape.names[place][-1] in WINDOW_NAMES:
             continue
-        comma = any("," in cell for cell in cells)
-        wrong = [n for n, cell in enumerate(cells) if _is_text(cell, comma=comma)]
-        values = sum(cell.lower() not in NOTHING for cell in cells) - len(wrong)
+        if _are_numbers(cells):  # nearly all columns: each cell need not be looked at by itself
+            wrong, values = list[int](), len(cells)
+        else:
+            comma = any("," in cell for cell in cells)
+            wrong = [n for n, cell in enumerate(cells) if _is_text(cell, comma=comma)]
+            values = sum(cell.lower() not in NOTHING for cell in cells) - len(wrong)
         is_metric = any(map(is_metric_name, shape.names[place])) and not _is_key(shape, place)
         if wrong and (values or is_metric):
             column = " ".join(shape.names[place]) or f"column {place + 1}"
@@ -376,6 +380,15 @@ def _asked_for(shape: _Headings, columns: Sequence[list[str]], numeric: Sequence
     if not has_no_samples or len(zeros) == len(numeric):
         return list(numeric)
     return [place for place in numeric if place not in zeros]
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """True if all cells are numbers of which none is negative, in the plainest form."""
+    try:
+        numbers = [*map(float, cells)]
+    except ValueError:
+        return False
+    return bool(numbers) and isfinite(sum(numbers)) and min(numbers) >= 0
 
 
 def _is_text(cell: str, *, comma: bool) -> bool:
