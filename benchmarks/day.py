@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,13 @@ from urllib.request import urlopen
 
 from benchmarks.one_day import COLD_LOOKS
 from benchmarks.programs import CACHE, PATIENCE_S, ROOT, Program, environment, fake, programs
-from benchmarks.record import keep
+from benchmarks.record import RESULTS, keep
 from burstwatch.ebs.watching_prices import usd_of
 from tests.fake.herd import FLEETS
 
 DAY_S, DAY_MINUTES = 86_400, 1_440
+RESULT = RESULTS / "day.json"
 SIZES = (1_000, 10_000)
-#: The fleets that are shown; the fourth is that of the other benchmarks.
-DAYS_OF = tuple(fleet for fleet in FLEETS if fleet != "mixed")
 #: Looks of burstwatch's day that are played after the first ones, by the number of volumes.
 PLAYED_LOOKS = {1_000: 90, 10_000: 30}
 #: Volumes of the fleet whose whole day is played, to see whether memory grows.
@@ -46,7 +45,7 @@ def main() -> None:
     """Every program with every fleet."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.day", description=__doc__)
     parser.add_argument("--volumes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--fleets", nargs="+", choices=FLEETS, default=DAYS_OF)
+    parser.add_argument("--fleets", nargs="+", choices=FLEETS, default=FLEETS)
     parser.add_argument("--looks", type=int, help="of burstwatch's day that are played")
     parser.add_argument("--only", help="one program by name")
     args = parser.parse_args()
@@ -63,13 +62,26 @@ def main() -> None:
         for program in programs():
             if program.name != "burstwatch" and args.only in {None, program.name}:
                 for day in days_of_peer(program, volumes):
-                    records += [_shown({**day, "fleet": fleet}) for fleet in args.fleets]
+                    records += [_shown({**day, "fleet": fleet}) for fleet in FLEETS]
+    keep("day", _with_earlier(records))
     if args.only is None:
-        keep("day", records)
         whole_day = day_of_ours(
             "burstwatch serve", MEMORY_VOLUMES, "mixed", PERIODS_S[0], DAY_MINUTES - COLD_LOOKS
         )
         keep("served_memory", [whole_day])
+
+
+def _with_earlier(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records, and those of earlier runs that were not measured again."""
+    known = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else []
+    by_key = {
+        (day["volumes"], day["fleet"], day["program"], day["asks_every_s"]): day
+        for day in [*known, *records]
+    }
+    return [
+        by_key[key]
+        for key in sorted(by_key, key=lambda key: (key[0], FLEETS.index(key[1]), *key[2:]))
+    ]
 
 
 def _shown(day: dict[str, Any]) -> dict[str, Any]:

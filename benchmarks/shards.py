@@ -7,6 +7,7 @@ them start at once, as on the minute in an account, half of whose quota for EC2 
 """
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -23,7 +24,13 @@ from benchmarks.record import keep
 from burstwatch.kinds import find_kinds
 
 #: Volumes, in how many shards, the MiB of each, and how often in minutes.
-FLEETS = ((1_000, 1, 512, 1), (5_000, 1, 1_024, 1), (25_000, 4, 1_024, 1), (100_000, 16, 1_024, 2))
+FLEETS = (
+    (1_000, 1, 512, 1),
+    (5_000, 1, 1_024, 1),
+    (25_000, 4, 1_024, 1),
+    (100_000, 16, 1_024, 2),
+    (100_000, 1, 3_008, 2),
+)
 #: A function has a whole core at so many MiB (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
 CORE_MIB = 1_769
 #: So much less than its period a sweep may take (cdk/lib/props.ts), and the share of that that the first one
@@ -52,10 +59,12 @@ def main() -> int:
     """Every fleet. 0 if each fits its functions."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shards", description=__doc__)
     parser.add_argument("--volumes", type=int, nargs="+", help="only fleets of these sizes")
+    parser.add_argument("--shards", type=int, help="only fleets in so many shards")
     args = parser.parse_args()
     records = []
     for volumes, shards, memory_mib, minutes in FLEETS:
-        if args.volumes is None or volumes in args.volumes:
+        is_wanted = args.volumes is None or volumes in args.volumes
+        if is_wanted and args.shards in {None, shards}:
             records.append(record := measured(volumes, shards, memory_mib, minutes))
             print(
                 f"{volumes:7} volumes in {shards:2} shards of {memory_mib} MiB: "
@@ -65,8 +74,10 @@ def main() -> int:
                 f"where all start at once{'' if record['fits'] else ', does not fit'}",
                 flush=True,
             )
-    if args.volumes is None:
+    if args.volumes is None and args.shards is None:
         keep("shards", records)
+    else:
+        print(json.dumps(records))
     return 0 if all(record["fits"] for record in records) else 1
 
 
