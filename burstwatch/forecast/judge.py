@@ -172,14 +172,12 @@ class Judge:
     @property
     def _terms(self) -> tuple[object, ...]:
         """All that the verdict of an instant depends on, beside the history."""
-        terms = self.near_s, self.threshold, self.config.page_on, self.config.sweep_period_s
-        return MARKS, *terms, id(self.model)
+        return MARKS, self.near_s, self.threshold, self.config.page_on, id(self.model)
 
     def _at_mark(self, size: int, end_s: float, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
         history = self.history
-        # What lasts for less than the time between two sweeps, none of them would have seen.
-        is_page_mark = end_s % max(PAGE_STEP_S, self.config.sweep_period_s) < history.period_s
+        is_page_mark = end_s % PAGE_STEP_S < history.period_s
         is_warning_mark = end_s % WARNING_STEP_S < history.period_s and not is_warned
         if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
             return "ok"

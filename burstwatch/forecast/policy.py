@@ -126,8 +126,8 @@ def _judged(projection: Projection, danger: Danger) -> Assessment:
 def renewed(observation: Observation, last: Assessment, config: Config) -> Assessment | None:
     """The last assessment with a new projection, of a balance that has not fallen since. None where it must be judged anew.
 
-    What has not fallen can be spent no sooner than before. So its danger is as it was, unless the way to be told is the worst
-    case, which the age of the newest datapoint alone makes worse.
+    What has not fallen can be spent no sooner than before, so its danger is as it was. It is judged anew where the age of its
+    newest datapoint has grown, which the horizon contains, and where somebody is told of the worst case alone.
     """
     resource = observation.resource
     is_lowered = resource.starts_empty or resource.highest_verdict in STILL
@@ -139,10 +139,14 @@ def renewed(observation: Observation, last: Assessment, config: Config) -> Asses
     )
     if projection.state not in {"finite", "infinite"} or history is None:
         return None
+    if (projection.data_age_s or 0.0) > (last.projection.data_age_s or 0.0) + LAG_STEP_S:
+        return None
     own_config = config.with_lead(*resource.leads)
     judge = _judge(history, own_config, MODEL, lag_s=_lag_s(history, projection, own_config))
     if judge.worst_s(history.size) >= judge.near_s:
         return _judged(projection, SAFE)
+    if last.verdict == "ok":
+        return None
     return _judged(projection, Danger(verdict=last.verdict, why=last.danger))
 
 

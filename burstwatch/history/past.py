@@ -48,6 +48,8 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
         return past
     # Of the slot that the first datapoint falls into not all may have been seen.
     begin = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
+    if begin < 0:  # a datapoint that was late, from before all that is known
+        return to_past(recent) or past
     first_s = past.start_s + begin * PAST_PERIOD_S
     newer = [point for point in recent if point.start_s >= first_s]
     if not newer:
@@ -55,7 +57,7 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
     older = past.rates[:begin]
     gap = [0.0] * (begin - len(older))
     longer = _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
-    for key, value in past.memory.items():
+    for key, value in list(past.memory.items()):  # a look that was given up may still write to it
         if isinstance(value, CarriedOver):
             longer.memory[key] = value.carried_over(longer, unchanged=len(older))
     return longer

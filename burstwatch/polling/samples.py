@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import le
 
 from burstwatch.config import Config
 from burstwatch.forecast.judge import BACK_RATIO
@@ -152,7 +153,7 @@ class LevelSample:
         return self.kind.to_ratio(self.resource, value)
 
     def has_not_fallen(self) -> bool:
-        """True if the datapoints of the last look are still the same, and every one since is as high as its newest was."""
+        """True if the datapoints of the last look are still the same, and none since its newest is lower than the one before."""
         last_look = self.last_look
         if last_look is None or last_look.level_seen is None or not self.series or self.failure:
             return False
@@ -162,7 +163,8 @@ class LevelSample:
         if self.unchanged_s < newest.start_s:
             return False
         since = self.series.values[bisect_left(self.series.starts, newest.start_s) :]
-        return bool(since) and min(self._ratios(since)) >= newest.ratio
+        ratios = [newest.ratio, *self._ratios(since)]
+        return bool(since) and all(map(le, ratios, ratios[1:]))
 
     def recall(self) -> None:
         """Recall what the last look knew, if it is silent and nothing can have come in between."""

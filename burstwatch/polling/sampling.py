@@ -24,7 +24,14 @@ from burstwatch.forecast.judge import (
     marks_to_keep,
     recall_marks,
 )
-from burstwatch.forecast.policy import SEVERITY, Assessment, assess, not_known, renewed
+from burstwatch.forecast.policy import (
+    LAG_STEP_S,
+    SEVERITY,
+    Assessment,
+    assess,
+    not_known,
+    renewed,
+)
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
 from burstwatch.history.observations import Observation, Resource, Verdict
@@ -64,7 +71,7 @@ def is_near(observation: Observation, config: Config) -> bool:
     if observation.history is None or is_full(observation):
         return False
     own_config = config.with_lead(*observation.resource.leads)
-    near_s = WARNING_MARGINS * own_config.margin_s
+    near_s = WARNING_MARGINS * own_config.margin_s + LAG_STEP_S  # the judge rounds the lag up
     return (
         worst_now_s(observation) < near_s
         or _newest_ratio(observation) < observation.history.track.recovered_ratio

@@ -19,7 +19,7 @@ import yaml
 import burstwatch
 from demo.localcloud.cloud import free_port, local_cloud
 from demo.localcloud.emulators import LOCALEMU
-from tools.dist import DIST, ROOT, UV, changes, main
+from tools.dist import BYTECODE, DIST, ROOT, UV, changes, main
 
 VERSION = burstwatch.__version__
 pytestmark = pytest.mark.slow
@@ -369,3 +369,10 @@ def test_the_examples_use_parameters_that_the_template_has(name: str, dist: Path
         "PackageBucket",
     }
     assert {"CodeBucket", "CodeKey", "AlarmEmail", "LeadS"} <= used <= set(parameters)
+
+
+def test_the_bytecode_of_a_release_is_of_the_python_of_the_functions() -> None:
+    (version,) = re.findall(
+        r"PYTHON = 'python(\d)\.(\d+)'", (ROOT / "cdk/lib/props.ts").read_text()
+    )
+    assert f"cpython-{''.join(version)}" == BYTECODE

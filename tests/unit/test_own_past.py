@@ -160,3 +160,11 @@ def test_what_was_made_of_the_days_before_holds_for_longer_ones(
     fresh = to_past(points)
     assert fresh is not None
     assert of([*older, *newer], longer) == of([*older, *newer], fresh)
+
+
+def test_a_late_datapoint_from_before_the_days_that_are_known_shifts_nothing() -> None:
+    points = [DemandPoint(300.0 * slot, 300, 100.0 + slot, 0, 0) for slot in range(24)]
+    points = [point._replace(nominal=point.least) for point in points]
+    kept = to_past(points[10:20])
+    assert kept is not None
+    assert with_recent(kept, points[8:]) == to_past(points[8:])

@@ -98,6 +98,7 @@ def _read_batch(
     starts: dict[str, list[float]] = {query_id: [] for query_id in by_id}
     values: dict[str, list[float]] = {query_id: [] for query_id in by_id}
     status: dict[str, str] = {}
+    uneven: dict[str, str] = {}
     while True:
         page = clients("cloudwatch").get_metric_data(**request)
         if "MetricDataResults" not in page:
@@ -108,8 +109,11 @@ def _read_batch(
                 continue
             status[result["Id"]] = result.get("StatusCode", "without a status")
             # AWS's model requires neither list, so an empty one may be left out.
-            starts[result["Id"]] += in_seconds(result.get("Timestamps", ()))
-            values[result["Id"]] += result.get("Values", ())
+            times, amounts = result.get("Timestamps", ()), result.get("Values", ())
+            if len(times) != len(amounts):
+                uneven[result["Id"]] = f"{len(times)} timestamps and {len(amounts)} values"
+            starts[result["Id"]] += in_seconds(times)
+            values[result["Id"]] += amounts
         if not page.get("NextToken"):
             break
         if page["NextToken"] == request.get("NextToken"):
@@ -118,23 +122,21 @@ def _read_batch(
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():
         code = status.get(query_id, "missing from the answer")
-        why = _why_refused(code, starts[query_id], values[query_id])
+        why = _why_refused(code, values[query_id], uneven.get(query_id, ""))
         if why:
             _fail(answers, [query], f"GetMetricData: {why.format(metric=query.metric)}")
         else:
             answers.series[query.key] = Series.of_columns(starts[query_id], values[query_id])
 
 
-def _why_refused(code: str, starts: Sequence[float], values: Sequence[float]) -> str:
+def _why_refused(code: str, values: Sequence[float], uneven: str) -> str:
     """Why an answer to one query is not believed, or nothing. It may name the ``{metric}``."""
     wrong = _impossible(values)
     if wrong is not None:
         return f"{{metric}} is {wrong:g}, which cannot be"
     if code != "Complete":
         return code
-    if len(starts) != len(values):
-        return f"{{metric}} has {len(starts)} timestamps and {len(values)} values"
-    return ""
+    return f"{{metric}} has {uneven}" if uneven else ""
 
 
 def _impossible(values: Sequence[float]) -> float | None:
