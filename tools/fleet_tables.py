@@ -175,21 +175,28 @@ def _is_ours(day: Mapping[str, Any]) -> bool:
 
 
 def day_summary() -> str:
-    """CPU and metrics of the sweep beside YACE at the same notice, and at YACE's default."""
+    """CPU and metrics of burstwatch beside YACE at the same notice, and at YACE's default."""
     days = {
         (day["volumes"], day["fleet"], day["program"], day["asks_every_s"]): day
         for day in _read("day")
     }
-    rows = [
-        (
-            f"{volumes:,}", fleet, f"{ours_s // 60} min", f"{yace_s // 60} min",
-            _ratio(days[volumes, fleet, "burstwatch", ours_s], days[volumes, fleet, "yace", yace_s], "cpu_s_per_volume_day"),
-            _ratio(days[volumes, fleet, "burstwatch", ours_s], days[volumes, fleet, "yace", yace_s], "billed_metrics_per_volume_day"),
-        )
-        for volumes, fleet in dict.fromkeys(key[:2] for key in days)
-        for ours_s, yace_s in ((60, 60), (300, 300), (60, 300))
-    ]  # fmt: skip
-    return markdown_table("volumes | fleet | the sweep every | YACE every | CPU | metrics", rows)
+    rows = []
+    for volumes, fleet in dict.fromkeys(key[:2] for key in days):
+        for ours_s, yace_s in ((60, 60), (300, 300), (60, 300)):
+            yace = days[volumes, fleet, "yace", yace_s]
+            sweep, serve = (
+                days[volumes, fleet, name, ours_s] for name in ("burstwatch", "burstwatch serve")
+            )
+            cells = (
+                f"{volumes:,}", fleet, f"{ours_s // 60} min", f"{yace_s // 60} min",
+                _ratio(sweep, yace, "cpu_s_per_volume_day"), _ratio(serve, yace, "cpu_s_per_volume_day"),
+                _ratio(sweep, yace, "billed_metrics_per_volume_day"),
+            )  # fmt: skip
+            rows.append(cells)
+    return markdown_table(
+        "volumes | fleet | burstwatch every | YACE every | CPU of the sweep | CPU of `serve` | metrics",
+        rows,
+    )
 
 
 def _ratio(ours: Mapping[str, Any], theirs: Mapping[str, Any], name: str) -> str:
