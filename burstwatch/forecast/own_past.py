@@ -122,7 +122,9 @@ class _Moments:
     """Cache of a past: the demand of each slot, and the credits spent after it."""
 
     def __init__(self, past: Past, refill: float) -> None:
-        self._past, self._refill, self._sums = past, refill, summed(past.rates).sums
+        # Not the past itself, which keeps this: the two would wait for the search for garbage.
+        self._rates, self._period_s = past.rates, past.period_s
+        self._refill, self._sums = refill, summed(past.rates).sums
         self._steps: dict[int, int] = {}
         self._spent: dict[tuple[int, int], float] = {}
 
@@ -144,8 +146,8 @@ class _Moments:
         """The most credits that any run within the ``slots`` from ``begin`` on took beyond the refill."""
         key = begin, slots
         if key not in self._spent:
-            rates = self._past.rates[begin : begin + slots]
-            self._spent[key] = drawn(rates, self._refill) * self._past.period_s
+            rates = self._rates[begin : begin + slots]
+            self._spent[key] = drawn(rates, self._refill) * self._period_s
         return self._spent[key]
 
 

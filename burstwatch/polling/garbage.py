@@ -7,7 +7,7 @@ those that only refer to one another was a fifth of a sweep (`python -m benchmar
 import gc
 
 #: Objects that are made before the newest are searched, and how many of such searches before the older ones are.
-NEWEST, OLDER, OLDEST = 100_000, 20, 50
+NEWEST, OLDER, OLDEST = 50_000, 10, 10
 
 
 def collect_seldom() -> None:
