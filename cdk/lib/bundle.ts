@@ -48,8 +48,8 @@ export function buildPackage(root: string = ROOT, runtime: string = PYTHON): str
   for (const name of readdirSync(build).filter((entry) => entry.endsWith('.dist-info') || entry === 'bin')) {
     rmSync(join(build, name), { recursive: true });
   }
-  // Not checked against the sources: their times are others after the upload.
-  if (compiler !== undefined) run(compiler, ['-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '-s', build, build]);
+  // Not checked against the sources, whose times are others after the upload; and in the package, whatever the environment says of bytecode.
+  if (compiler !== undefined) run(compiler, ['-I', '-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '-s', build, build]);
   try {
     renameSync(build, target);
   } catch (error) {
