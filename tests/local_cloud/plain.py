@@ -127,11 +127,10 @@ def deploy_plain(
     clients("s3").create_bucket(
         Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": clients.region}
     )
-    clients("s3").upload_file(
-        str(folder / "burstwatch-lambda.zip"), bucket, "burstwatch-lambda.zip"
-    )
+    package = folder / "burstwatch-lambda.zip"
+    clients("s3").put_object(Bucket=bucket, Key=package.name, Body=package.read_bytes())
     if before is not None:
-        clients("s3").upload_file(str(before[0]), bucket, BEFORE_KEY)
+        clients("s3").put_object(Bucket=bucket, Key=BEFORE_KEY, Body=before[0].read_bytes())
         return _make_stack(clients, before[1], BEFORE_KEY)
     template = (folder / "burstwatch-template.json").read_text(encoding="utf-8")
     return _make_stack(clients, template, "burstwatch-lambda.zip")

@@ -77,7 +77,7 @@ def _bucket_with(clients: Clients, release: Path, *names: str) -> str:
         Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": clients.region}
     )
     for name in names:
-        s3.upload_file(str(release / name), bucket, name)
+        s3.put_object(Bucket=bucket, Key=name, Body=(release / name).read_bytes())
     return bucket
 
 
