@@ -156,7 +156,7 @@ def highest_hazard(history: History, horizon_s: float, slots: int, model: Model 
         return 0.0  # no demand is as fast as that
     sums = history.likely.sums
     windows = [history.slots(minutes * MINUTE_S) for minutes in MEANS]
-    means = [sums.highest(oldest, end, slots) / slots for slots in windows]
+    means = [sums.highest(oldest, end, window) / window for window in windows]
     quarters = _quarter_means(history)[max(0, oldest - history.slots(LONGEST_WINDOW_S)) : end]
     past = worst_of_past(history, horizon_s, oldest, credits_left)
     means.append(max(*quarters, past.highest_of_day))

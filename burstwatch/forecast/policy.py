@@ -123,23 +123,26 @@ def _judged(projection: Projection, danger: Danger) -> Assessment:
     )
 
 
-def renewed(observation: Observation, last: Assessment, config: Config) -> Assessment | None:
+def renewed(
+    observation: Observation, last: Assessment, config: Config, *, data_age_s: float
+) -> Assessment | None:
     """The last assessment with a new projection, of a balance that has not fallen since. None where it must be judged anew.
 
-    What has not fallen can be spent no sooner than before, so its danger is as it was. It is judged anew where the age of its
-    newest datapoint has grown, which the horizon contains, and where somebody is told of the worst case alone.
+    What has not fallen can be spent no sooner than before, so its danger is as it was. It is judged anew where its data is
+    older than the ``data_age_s`` with which it was judged, for the horizon contains that, and where somebody is told of the
+    worst case alone.
     """
     resource = observation.resource
     is_lowered = resource.starts_empty or resource.highest_verdict in STILL
     if last.verdict not in STILL or is_lowered or config.page_on == "worst":
         return None
-    projection, history = (
-        project(observation, max_data_age_s=config.max_data_age_s),
+    history, projection = (
         observation.history,
+        project(observation, max_data_age_s=config.max_data_age_s),
     )
-    if projection.state not in {"finite", "infinite"} or history is None:
+    if history is None or projection.state not in {"finite", "infinite"}:
         return None
-    if (projection.data_age_s or 0.0) > (last.projection.data_age_s or 0.0) + LAG_STEP_S:
+    if (projection.data_age_s or 0.0) > data_age_s + LAG_STEP_S:
         return None
     own_config = config.with_lead(*resource.leads)
     judge = _judge(history, own_config, MODEL, lag_s=_lag_s(history, projection, own_config))

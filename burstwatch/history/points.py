@@ -86,8 +86,8 @@ class LevelSeries(Sequence[LevelPoint]):
         """Return points of one period as columns; there must be one. What is columns already is returned as it is."""
         if isinstance(points, cls):
             return points
-        starts, periods_s, ratios, statistics = zip(*points, strict=True)
-        return cls(starts, ratios, periods_s[-1], statistics[-1])
+        starts, ratios = [point.start_s for point in points], [point.ratio for point in points]
+        return cls(starts, ratios, points[-1].period_s, points[-1].statistic)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -188,7 +188,7 @@ class Series(Sequence[Point]):
         return self.starts[index], self.values[index]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # those of a look, and no heap of recordings
 def even_starts(start_s: float, period_s: float, size: int) -> list[float]:
     """The starts of so many periods without a gap. Resources that are asked together share them."""
     return [start_s + period_s * slot for slot in range(size)]

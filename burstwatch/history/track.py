@@ -8,9 +8,17 @@ from operator import sub
 
 from burstwatch.bucket import DAY_S, Bucket
 from burstwatch.history.past import Past
-from burstwatch.history.points import DemandPoint, LevelPoint, LevelSeries, Statistic, even_starts
+from burstwatch.history.points import (
+    FINE_S,
+    DemandPoint,
+    LevelPoint,
+    LevelSeries,
+    Statistic,
+    even_starts,
+)
 from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_of, summed
 
+NO_LEVELS = LevelSeries([], [], FINE_S, "Minimum")
 #: Half of the smallest step that the console shows of a balance (0.1 %).
 EMPTY_RATIO = 0.0005
 #: An incident lasts from empty until the level is back here.
@@ -71,9 +79,10 @@ class Track:
         starts = [points[0].start_s for points in (levels, demand) if points]
         self.start_s = min(starts, default=0.0)
         demand = _at_least(demand, period_s)
-        level_slots, demand_slots = self._level_slots(levels), self._slots_of(demand)
+        series = LevelSeries.of(levels) if levels else NO_LEVELS
+        level_slots, demand_slots = self._level_slots(series), self._slots_of(demand)
         self.size = size = 1 + max([*level_slots[-1:], *demand_slots[-1:]], default=-1)
-        self.levels = _by_slot(level_slots, LevelSeries.of(levels).ratios if levels else (), size)
+        self.levels = _by_slot(level_slots, series.ratios, size)
         self.points: list[DemandPoint | None] = [None] * size
         for slot, point in zip(demand_slots, demand, strict=True):
             self.points[slot] = point
@@ -89,14 +98,12 @@ class Track:
         clone.past, clone.memory = past, {}
         return clone
 
-    def _level_slots(self, levels: Sequence[LevelPoint]) -> Sequence[int]:
+    def _level_slots(self, series: LevelSeries) -> Sequence[int]:
         """The slot of each level; of levels without a gap that is one after the other."""
-        if not levels:
-            return ()
-        starts, size = LevelSeries.of(levels).starts, len(levels)
-        if starts != even_starts(starts[0], self.period_s, size):
-            return self._slots_of(levels)
-        (begin,) = self._slots_of(levels[:1])
+        starts, size = series.starts, len(series)
+        if not starts or starts != even_starts(starts[0], self.period_s, size):
+            return self._slots_of(series)
+        (begin,) = self._slots_of(series[:1])
         return range(begin, begin + size)
 
     def _slots_of(self, points: Sequence[LevelPoint] | Sequence[DemandPoint]) -> list[int]:

@@ -244,19 +244,18 @@ class Batch:
     def _not_fallen(self, sample: LevelSample, *, unit_is_fresh: bool) -> Judgement | None:
         """The judgement of a balance that has not fallen since the last look, or None where it must be judged in full."""
         task, last_look = self.task, sample.last_look
-        if (
-            last_look is None
-            or task.schedule.is_guess(
-                sample.resource, task.now
-            )  # its days before are still to come
-            or task.now - last_look.judged_at >= DANGER_KEPT_S - task.config.sweep_period_s / 2
-            or not sample.has_not_fallen()
-        ):
+        if last_look is None or not sample.has_not_fallen():
+            return None
+        if task.schedule.is_guess(sample.resource, task.now):
+            return None  # its days before are still to come
+        if task.now - last_look.judged_at >= DANGER_KEPT_S - task.config.sweep_period_s / 2:
             return None
         observation = sample.observation(unit_is_fresh=unit_is_fresh, back_s=RENEWED_S)
         if worst_now_s(observation) < task.demand_horizon_s:
             return None
-        assessment = renewed(observation, last_look.assessment, task.config)
+        assessment = renewed(
+            observation, last_look.assessment, task.config, data_age_s=last_look.judged_age_s
+        )
         if assessment is None:
             return None
         return Judgement(
@@ -267,6 +266,7 @@ class Batch:
             marks=last_look.marks,
             level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
             judged_at=last_look.judged_at,
+            judged_age_s=last_look.judged_age_s,
         )
 
     def _judge_busy(
@@ -331,6 +331,7 @@ class Batch:
             level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
             failed=failed,
             judged_at=task.now,
+            judged_age_s=assessment.projection.data_age_s or 0.0,
         )
 
     def _marks(self, observation: Observation) -> KeptMarks | None:

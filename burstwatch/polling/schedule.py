@@ -62,7 +62,8 @@ class Judgement:
     ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
     ``past`` are the days before, None in it where nothing was spent in them; it is empty
     where they were not asked for at this look.
-    ``failed`` is whether asking for it failed, which is why it is unknown. ``judged_at`` is when its danger was last judged.
+    ``failed`` is whether asking for it failed, which is why it is unknown.
+    ``judged_at`` is when its danger was last judged in full, with data of the age ``judged_age_s``.
     """
 
     resource: Resource
@@ -75,6 +76,7 @@ class Judgement:
     marks: KeptMarks | None = None
     failed: bool = False
     judged_at: float = -math.inf
+    judged_age_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +85,8 @@ class LastLook:
 
     ``late_at`` is when it could first be within its margin unnoticed. ``failed`` is
     whether the last look at it failed, ``blind`` how many looks in a row could not tell.
-    ``background`` outlives the look, for an alarm may be made later than that. ``judged_at`` is when its danger was last judged.
+    ``background`` outlives the look, for an alarm may be made later than that.
+    ``judged_at`` and ``judged_age_s`` are those of its judgement.
     """
 
     fingerprint: object
@@ -98,6 +101,7 @@ class LastLook:
     background: Background | None = None
     blind: int = 0
     judged_at: float = -math.inf
+    judged_age_s: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -193,6 +197,7 @@ class Schedule:
             background=background,
             blind=blind,
             judged_at=judgement.judged_at,
+            judged_age_s=judgement.judged_age_s,
         )
 
     def background_of(self, resource: Resource) -> Background | None:

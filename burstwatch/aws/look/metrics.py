@@ -122,21 +122,21 @@ def _read_batch(
         request["NextToken"] = page["NextToken"]
     for query_id, query in by_id.items():
         code = status.get(query_id, "missing from the answer")
-        why = _why_refused(code, values[query_id], uneven.get(query_id, ""))
+        why = _why_refused(query.metric, code, values[query_id], uneven.get(query_id, ""))
         if why:
-            _fail(answers, [query], f"GetMetricData: {why.format(metric=query.metric)}")
+            _fail(answers, [query], f"GetMetricData: {why}")
         else:
             answers.series[query.key] = Series.of_columns(starts[query_id], values[query_id])
 
 
-def _why_refused(code: str, values: Sequence[float], uneven: str) -> str:
-    """Why an answer to one query is not believed, or nothing. It may name the ``{metric}``."""
+def _why_refused(metric: str, code: str, values: Sequence[float], uneven: str) -> str:
+    """Why an answer to one query is not believed, or nothing; ``uneven`` are its counts, where a page has more of one list."""
     wrong = _impossible(values)
     if wrong is not None:
-        return f"{{metric}} is {wrong:g}, which cannot be"
+        return f"{metric} is {wrong:g}, which cannot be"
     if code != "Complete":
         return code
-    return f"{{metric}} has {uneven}" if uneven else ""
+    return f"{metric} has {uneven}" if uneven else ""
 
 
 def _impossible(values: Sequence[float]) -> float | None:
