@@ -128,13 +128,6 @@ class _Moments:
         self._steps: dict[int, int] = {}
         self._spent: dict[tuple[int, int], float] = {}
 
-    def carried_over(self, longer: Past, *, unchanged: int) -> "_Moments":
-        """Return those of a longer past, with all that rests on the first ``unchanged`` slots alone."""
-        moments = _Moments(longer, self._refill)
-        moments._steps = {slot: step for slot, step in self._steps.items() if slot < unchanged}
-        moments._spent = {key: spent for key, spent in self._spent.items() if sum(key) <= unchanged}
-        return moments
-
     def step(self, slot: int) -> int:
         """The demand up to a slot, in steps."""
         if slot not in self._steps:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 from burstwatch.history.points import DemandPoint
 
@@ -24,14 +23,6 @@ class Past:
     rates: list[float]
     means: list[float]
     memory: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
-
-
-@runtime_checkable
-class CarriedOver(Protocol):
-    """Results that were made of a past and are still true of a longer one."""
-
-    def carried_over(self, longer: Past, *, unchanged: int) -> object:
-        """Return all that rests on the first ``unchanged`` slots alone, for the ``longer`` past."""
 
 
 def to_past(demand: Sequence[DemandPoint]) -> Past | None:
@@ -56,11 +47,7 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
         return past
     older = past.rates[:begin]
     gap = [0.0] * (begin - len(older))
-    longer = _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
-    for key, value in list(past.memory.items()):  # a look that was given up may still write to it
-        if isinstance(value, CarriedOver):
-            longer.memory[key] = value.carried_over(longer, unchanged=len(older))
-    return longer
+    return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
 
 
 def renewed_past(past: Past | None, newest: Sequence[DemandPoint], *, back_s: float) -> Past | None:

@@ -10,9 +10,9 @@ from burstwatch.config import Config
 from burstwatch.forecast.hazard import hazard
 from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
 from burstwatch.forecast.policy import assess
-from burstwatch.history.history import History, build_history
+from burstwatch.history.history import History
 from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, to_past, with_recent
-from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.history.points import DemandPoint
 from burstwatch.recordings.samples import Sample
 from tests.unit.played import rows_of, steady
 
@@ -133,33 +133,6 @@ def test_days_before_that_are_renewed_are_those_that_are_asked_for_anew(
     if shorter is not None and shorter is not kept:
         assert shorter.rates == to_past(points).rates[-len(shorter.rates) :]  # type: ignore[union-attr]
         assert len(shorter.rates) <= 10
-
-
-@given(
-    older=st.lists(st.floats(0, 3_000), min_size=300, max_size=700),
-    newer=st.lists(st.floats(0, 3_000), min_size=1, max_size=30),
-    overlap=st.integers(0, 20),
-)
-def test_what_was_made_of_the_days_before_holds_for_longer_ones(
-    older: list[float], newer: list[float], overlap: int
-) -> None:
-    bucket = volume("gp2", 100).bucket
-    assert bucket is not None
-
-    def of(rates: list[float], past: Past) -> OwnPast:
-        levels = [LevelPoint(300.0 * len(rates), 60.0, 0.2)]
-        return look_at_past(build_history(bucket, levels, [], past=past), MARGIN_S)
-
-    points = [
-        DemandPoint(300.0 * n, 300, rate, rate, rate) for n, rate in enumerate([*older, *newer])
-    ]
-    kept = to_past(points[: len(older)])
-    assert kept is not None
-    of(older, kept)  # what is made of it is kept
-    longer = with_recent(kept, points[len(older) - overlap :])
-    fresh = to_past(points)
-    assert fresh is not None
-    assert of([*older, *newer], longer) == of([*older, *newer], fresh)
 
 
 def test_a_late_datapoint_from_before_the_days_that_are_known_shifts_nothing() -> None:
