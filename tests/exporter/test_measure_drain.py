@@ -1,6 +1,8 @@
 """Where a volume falls, and what that says of its bucket."""
 
 import random
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -128,3 +130,21 @@ def test_what_came_in_while_it_rested_is_what_it_bursts_with_again() -> None:
     again = drained(burst=3_000, baseline=300, capacity=6_000)
     assert refill_while_resting(again, knee, rested_s=20) == pytest.approx(300, rel=0.02)
     assert refill_while_resting(again, knee, rested_s=0) is None
+
+
+@given(seed=st.integers(0, 1_000), started_s=st.integers(0, 5))
+def test_an_irregular_load_and_a_slow_start_add_nothing_to_what_came_in(
+    seed: int, started_s: int
+) -> None:
+    knee = find_knee(drained(burst=3_000, baseline=300, capacity=108_000))
+    assert knee is not None
+    waiting = [ServedSample(at=second + 1, seconds=1, rate=0) for second in range(started_s)]
+    burst = drained(burst=3_000, baseline=300, capacity=300 * (20 + started_s))
+    rng = random.Random(seed)  # noqa: S311 - noise, and no secret
+    served = [*waiting, *(replace(sample, at=sample.at + started_s) for sample in burst)]
+    # A busy machine is late with some of the I/O of a second, and the next second has it.
+    for early, late in pairwise(range(len(served))):
+        moved = 0.4 * rng.random() * served[early].rate
+        served[early] = replace(served[early], rate=served[early].rate - moved)
+        served[late] = replace(served[late], rate=served[late].rate + moved)
+    assert refill_while_resting(served, knee, rested_s=20) == pytest.approx(300, rel=0.03)

@@ -70,10 +70,11 @@ def _series_and_time(line: str) -> tuple[str, float]:
 def prometheus_with(page: str, folder: Path, program: Callable[[str], str]) -> Iterator[str]:
     """The address of a Prometheus that has these samples."""
     (folder / "page.txt").write_text(page)
-    subprocess.run(
+    made = subprocess.run(
         [program("promtool"), "tsdb", "create-blocks-from", "openmetrics", folder / "page.txt", folder / "tsdb"],
-        check=True, capture_output=True,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
+    assert made.returncode == 0, made.stderr
     (folder / "prometheus.yml").write_text("{}\n")
     address = f"127.0.0.1:{free_port()}"
     child = subprocess.Popen(

@@ -111,12 +111,13 @@ def refill_while_resting(
 ) -> float | None:
     """Credits per second that an empty bucket earned while it rested, from a second burst after the rest.
 
-    ``samples`` are of the second burst. All that it is served beyond the baseline was earned in the rest. None if there
-    was no rest or no burst.
+    ``samples`` are of the second burst. All that it is served beyond the baseline was earned in the rest, but for what
+    came in while the tool started. A sample below the baseline counts against it: so the start does, and so an
+    irregular load does not add up. None if there was no rest or no burst.
     """
     if rested_s <= 0 or not samples:
         return None
-    beyond = math.fsum(max(0.0, sample.rate - knee.baseline) * sample.seconds for sample in samples)
+    beyond = math.fsum((sample.rate - knee.baseline) * sample.seconds for sample in samples)
     return beyond / rested_s
 
 
