@@ -158,7 +158,7 @@ class LevelSample:
         if last_look is None or last_look.level_seen is None or not self.series or self.failure:
             return False
         newest = last_look.level_seen.newest
-        if newest is None or not last_look.is_near or not self.is_deep:
+        if newest is None or not self.is_deep:
             return False
         if self.unchanged_s < newest.start_s:
             return False

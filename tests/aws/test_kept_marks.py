@@ -60,11 +60,33 @@ def test_a_balance_that_stands_still_is_judged_anew_only_for_its_days_before_or_
         cloud.clock.now += 60.0
         if minute >= 10:
             take_look(cloud, memory)
+            if (
+                len(judged) >= 2
+            ):  # some are asked for at each look, and none waits for its next judgement
+                assert len(memory.pasts) == len(disks)
             judged.append({memory.looks[f"{disk.id}/BurstBalance"].judged_at for disk in disks[:1]})
-    assert len(memory.pasts) == len(disks)
     instants = sorted(set.union(*judged))
     # At first, when the past is there, after a quarter of an hour, and while it falls.
     assert len(instants) < 10
     assert max(after - before for before, after in pairwise(instants)) <= 900.0
     fell_s = cloud.clock.now - 60.0 * 9
     assert fell_s in instants
+
+
+def test_days_before_that_are_asked_for_again_are_as_if_they_were_asked_for_whole(
+    cloud: Cloud,
+) -> None:
+    disk, warm = Disk(cloud, percent=40.0), Memory()
+    key = f"{disk.id}/BurstBalance"
+    for minute in range(12 * 60):
+        disk.minute(iops=3_000.0 if minute % 60 < 4 else 200.0)
+        if minute % 180 == 170:
+            take_look(cloud, warm)
+            take_look(cloud, warm)
+            fresh = Memory()
+            take_look(cloud, fresh)
+            (_, _, kept), (_, _, asked_anew) = warm.pasts[key], fresh.pasts[key]
+            assert kept is not None
+            assert kept == asked_anew
+            days_s = cloud.clock.now - kept.start_s
+    assert days_s > 11 * 3_600.0

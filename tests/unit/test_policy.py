@@ -1,7 +1,9 @@
 """The policy on whole stories: what pages, how often, and when it ends."""
 
 import math
+from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,9 +24,9 @@ from burstwatch.forecast.hazard import (
     threshold_for,
 )
 from burstwatch.forecast.own_past import UNKNOWN, look_at_past
-from burstwatch.forecast.policy import PAGED, assess
+from burstwatch.forecast.policy import PAGED, STILL, assess, renewed
 from burstwatch.history.history import History, build_history
-from burstwatch.history.observations import Observation
+from burstwatch.history.observations import Observation, Verdict
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.recordings.samples import Sample, at_period, to_points
@@ -252,6 +254,10 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     statistic=st.sampled_from(["Minimum", "Average"]),
     days=st.one_of(
         st.just([]),
+        st.lists(
+            st.tuples(st.integers(1, 300), st.sampled_from([0.0, 50.0, 400.0, 3_000.0])),
+            max_size=20,
+        ).map(lambda spells: [rate for slots, rate in spells for _ in range(slots)]),
         st.builds(
             lambda size, every, rate: [rate if n % every < 4 else 50.0 for n in range(size)],
             st.integers(1, 2_016),
@@ -290,6 +296,40 @@ def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
     seen = [size for size in instants if history.levels[size - 1] < math.inf]
     hazards = [hazard(history.cut(size), horizon_s) for size in seen]
     assert max(hazards) <= bound + 1e-12
+
+
+@pytest.mark.parametrize("last_verdict", ["ok", "watch", "warning", "critical"])
+@pytest.mark.parametrize(
+    ("change", "age_s", "is_kept"),
+    [
+        ({}, 0.0, True),
+        ({}, 25.0, True),
+        ({}, 65.0, False),
+        ({"starts_empty": True}, 0.0, False),
+        ({"highest_verdict": "watch"}, 0.0, False),
+        ({"highest_verdict": "critical"}, 0.0, True),
+        ({"page_on": "worst"}, 0.0, False),
+    ],
+)
+def test_only_who_is_told_nothing_keeps_a_verdict_while_the_data_grows_no_older(
+    last_verdict: Verdict, change: dict[str, Any], age_s: float, *, is_kept: bool
+) -> None:
+    config = Config(page_on=change.get("page_on", "likely"))
+    facts = {name: fact for name, fact in change.items() if name != "page_on"}
+    disk = replace(volume("gp2", 100), **facts)
+    assert disk.bucket is not None
+    levels = [LevelPoint(60.0 * minute, 60.0, 0.1) for minute in range(120)]
+    observation = Observation(
+        resource=disk, at=7_200.0 + 30.0 + age_s, history=build_history(disk.bucket, levels, [])
+    )
+    last = replace(assess(observation, config), verdict=last_verdict, danger="as it was")
+    now = renewed(observation, last, config, data_age_s=30.0)
+    if last_verdict == "ok" or not is_kept or last_verdict not in STILL:
+        # At a tenth, a full burst would empty it too soon for an ok to be kept.
+        assert now is None
+    else:
+        assert now is not None
+        assert (now.verdict, now.danger) == (last_verdict, "as it was")
 
 
 def test_who_puts_up_with_more_is_woken_from_a_lower_hazard() -> None:
