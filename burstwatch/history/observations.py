@@ -48,7 +48,8 @@ class Resource:
     size: the worst case is then an estimate. Where ``is_sized`` is False nobody knows even what
     comes in, and only the balance and its slope are judged; ``has_share`` is False where AWS counts such
     a balance in credits, so that nobody can say how full the bucket is. ``limit`` is the smaller of its own and its
-    parents' limits. ``highest_verdict`` caps the verdict: what only costs money at zero
+    parents' limits. ``reach`` is the most that its disks can ask of it, in credits a second, where they are all known.
+    ``highest_verdict`` caps the verdict: what only costs money at zero
     never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
     ``starts_empty`` says that it can have no credits when it is started, which is no incident;
     ``launch_ratio`` is how full it is at a start that gives it some.
@@ -83,6 +84,7 @@ class Resource:
     is_sized: bool = True
     has_share: bool = True
     limit: Limit
+    reach: float | None = None
     highest_verdict: Verdict = "exhausted"
     statistic: Statistic = "Minimum"
     in_use: bool = True

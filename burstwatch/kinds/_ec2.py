@@ -48,6 +48,15 @@ INSTANCES = Listing(
     ids_per_call=FILTER_VALUES,
     page_size=PAGE_SIZE,
 )
+VOLUMES = Listing(
+    service="ec2",
+    operation="DescribeVolumes",
+    items="Volumes[]",
+    identify=identified_by("VolumeId"),
+    arguments=filtered_by("volume-id", parent_filter="attachment.instance-id"),
+    ids_per_call=FILTER_VALUES,
+    page_size=PAGE_SIZE,
+)
 #: With what each type promises. AWS takes at most a hundred on a page.
 INSTANCE_TYPES = Listing(
     service="ec2",

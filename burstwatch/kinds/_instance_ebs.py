@@ -6,14 +6,15 @@ are. Half an hour of the difference is what that sentence needs at least, so the
 case here is an estimate and called so.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB_PER_MB, Traffic
 from burstwatch.ebs.volume_types import CreditUnit
-from burstwatch.ebs.volumes import Binding
+from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
 from burstwatch.fixes.fix import STOPS, Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
@@ -41,13 +42,42 @@ NUMBERS = {
     "maximum_mb_s": ("MaximumThroughputInMBps", "MB/s that the type reaches in a burst"),
 }
 
+#: AWS gives the IOPS of a type in I/O of this size, and does not say what a larger one counts as.
+STATED_IO = Figure(value=16, unit="KiB", source=OPTIMIZED_PAGE)
+#: AWS gives a range of rates for this type, so nobody knows the most.
+MAGNETIC = "standard"
+
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
 #: Of a resource whose buckets are not known yet.
 NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)
 
 
-def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tuple[Resource, ...]:
+def reach_of(disks: Sequence[VolumeSpec]) -> dict[str, float]:
+    """The most that disks can ask of their instance, by the level metric: I/O and MiB a second. Empty if nobody can say.
+
+    A larger I/O is taken to count as one for each 16 KiB that it begins, which is the most that it can be.
+    """
+    if not disks or any(disk.volume_type == MAGNETIC for disk in disks):
+        return {}
+    mib_s = math.fsum(disk.limit_mib_s for disk in disks)
+    iops = math.fsum(disk.limit_iops for disk in disks)
+    return {IO_BALANCE: iops + mib_s * KIB_PER_MIB / STATED_IO.value, BYTE_BALANCE: mib_s}
+
+
+def has_buckets(instance_type: str, spec: Item | None) -> bool:
+    """True if an instance of this type has balances, and AWS publishes them."""
+    info = {} if spec is None else spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    if spec is None or not info or _is_larger_than_published(instance_type):
+        return False
+    return not _no_bucket_reason(instance_type, spec, info)
+
+
+def buckets_of(
+    resource: Resource, instance_type: str, spec: Item | None, reach: Mapping[str, float]
+) -> tuple[Resource, ...]:
     """The two buckets of an instance of a type, or the one reason why it has none or cannot be watched.
+
+    ``reach`` is the most that its disks can ask of it, as ``reach_of`` says.
 
     Raises:
         ValueError: if the type's numbers are not known: then nothing can be said of it.
@@ -77,7 +107,7 @@ def buckets_of(resource: Resource, instance_type: str, spec: Item | None) -> tup
     numbers = {name: f"{info[key]:.12g}" for name, (key, _) in NUMBERS.items()}
     resource = replace(resource, spec={"type": resource.facts["type"], **numbers})
     return tuple(
-        _with_bucket(resource, metric, of, baseline, maximum)
+        replace(_with_bucket(resource, metric, of, baseline, maximum), reach=reach.get(metric))
         for metric, of, baseline, maximum in rates
         if baseline < maximum
     )

@@ -21,8 +21,8 @@ from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts, tot
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
-    PAGE_SIZE,
     TAGGING,
+    VOLUMES,
     filtered_by,
     is_instance_running,
     limits_from_aws,
@@ -59,14 +59,6 @@ TRAFFIC = Traffic(
 )
 UNSETTLED = frozenset({"modifying", "optimizing"})
 
-VOLUMES = Listing(
-    service="ec2",
-    operation="DescribeVolumes",
-    items="Volumes[]",
-    identify=identified_by("VolumeId"),
-    arguments=filtered_by("volume-id", parent_filter="attachment.instance-id"),
-    page_size=PAGE_SIZE,
-)
 MODIFICATIONS = Listing(
     service="ec2",
     operation="DescribeVolumesModifications",

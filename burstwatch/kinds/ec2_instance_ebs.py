@@ -1,12 +1,16 @@
 """EC2 instances: the I/O and byte credits that all volumes of the instance share."""
 
+from collections.abc import Mapping, Sequence
+
 from burstwatch.ebs.load import Traffic
+from burstwatch.ebs.volumes import VolumeSpec, volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
     TAGGING,
+    VOLUMES,
     is_instance_running,
     managed_by,
     replaced_by,
@@ -20,9 +24,11 @@ from burstwatch.kinds._instance_ebs import (
     NO_RATE,
     buckets_of,
     fixes_of,
+    has_buckets,
     instance_example,
+    reach_of,
 )
-from burstwatch.kinds.base import DemandMetric, Kind, LimitCheck, Lookup, Related, Thing
+from burstwatch.kinds.base import DemandMetric, Item, Kind, LimitCheck, Lookup, Related, Thing
 
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -30,7 +36,44 @@ TRAFFIC = Traffic(
     read_bytes="EBSReadBytes",
     write_bytes="EBSWriteBytes",
 )
-TYPES = "instance_types"
+TYPES, DISKS = "instance_types", "disks"
+
+
+def _disk_ids(instance: Item) -> list[str]:
+    """The ids of its volumes. An instance without any boots from elsewhere."""
+    mappings = instance.get("BlockDeviceMappings", ())
+    return [mapping["Ebs"]["VolumeId"] for mapping in mappings if "Ebs" in mapping]
+
+
+def _disks_that_matter(lists: Mapping[str, Sequence[Item]]) -> set[str]:
+    """The ids of the volumes of the instances that have balances."""
+    specs = {spec["InstanceType"]: spec for spec in lists.get(TYPES, ())}
+    return {
+        disk_id
+        for instance in lists["inventory"]
+        if has_buckets(instance["InstanceType"], specs.get(instance["InstanceType"]))
+        for disk_id in _disk_ids(instance)
+    }
+
+
+def _reach(instance: Item, related: Related) -> dict[str, float]:
+    """The most that its volumes can ask of it; empty if not all are known."""
+    disks = [
+        _spec_of(related.get(DISKS, {}).get(disk_id, {"VolumeType": ""}))
+        for disk_id in _disk_ids(instance)
+    ]
+    promises = [disk for disk in disks if disk is not None]
+    return reach_of(promises) if len(promises) == len(disks) else {}
+
+
+def _spec_of(disk: Item) -> VolumeSpec | None:
+    """The promise of a volume; None for a type or a size that is not known here."""
+    try:
+        return volume_spec(
+            disk["VolumeType"], disk["Size"], iops=disk.get("Iops"), mib_s=disk.get("Throughput")
+        )
+    except (ValueError, KeyError):
+        return None
 
 
 def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]:
@@ -58,7 +101,8 @@ def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]
         replaced_by=replaced_by(thing.item),
         facts={"type": instance_type, "instance_type": instance_type},
     )
-    return buckets_of(resource, instance_type, related[TYPES].get(instance_type))
+    spec = related[TYPES].get(instance_type)
+    return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
 
 
 def _of_instance(resource: Resource) -> tuple[tuple[str, str], ...]:
@@ -85,7 +129,10 @@ KIND = Kind(
     dimensions=("InstanceId",),
     inventory=INSTANCES,
     tagging=TAGGING,
-    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),),
+    lookups=(
+        Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),
+        Lookup(name=DISKS, listing=VOLUMES, find_ids=_disks_that_matter),
+    ),
     level_metrics=(IO_BALANCE, BYTE_BALANCE),
     demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
     checks=CHECKS,

@@ -6,6 +6,7 @@ the rates are those of the EC2 type of the same name, and the size is an estimat
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _rds
 from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
@@ -17,11 +18,21 @@ from burstwatch.kinds._instance_ebs import (
     buckets_of,
     fixes_of,
     instance_example,
+    reach_of,
     without_bucket,
 )
 from burstwatch.kinds.base import Item, Kind, Lookup, Related, Thing
+from burstwatch.kinds.rds_storage import storage_volumes
+from burstwatch.sources import Source
 
 TYPES = "instance_types"
+METRICS_PAGE = Source(
+    url="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html",
+    read="2026-04",
+    note="the balances are of all volumes, the root volume too, of which nothing is said",
+)
+#: Taken for the root volume: no gp2 that bursts can do more.
+ROOT = volume_spec("gp2", 999)
 
 
 def _instance_type(item: Item) -> str:
@@ -73,7 +84,15 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"
         yield without_bucket(resource, not_watched=reason)
         return
-    yield from buckets_of(resource, instance_type, related[TYPES].get(instance_type))
+    spec = related[TYPES].get(instance_type)
+    yield from buckets_of(resource, instance_type, spec, _reach(item))
+
+
+def _reach(item: Item) -> dict[str, float]:
+    """The most that its volumes can ask of it; empty where nobody can say, and while it is being changed."""
+    is_changing = bool(_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}))
+    storage = [] if is_changing or item.get("DedicatedLogVolume") else storage_volumes(item)
+    return reach_of([*storage, ROOT]) if storage else {}
 
 
 def _item(instance_class: str) -> Item:

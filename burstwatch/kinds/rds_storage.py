@@ -152,6 +152,21 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
     yield _with_bucket(resource, item) if storage_type == "gp2" else resource
 
 
+def storage_volumes(item: Item) -> list[VolumeSpec]:
+    """The volumes below a database, by what they can reach together; none where that is not known."""
+    storage_type, size_gib = item.get("StorageType"), item.get("AllocatedStorage", 0)
+    try:
+        if storage_type == "gp2":
+            stripes = _stripes(item["Engine"], size_gib)
+            return [volume_spec("gp2", size_gib / stripes)] * stripes
+        if storage_type == "gp3" and "Iops" in item and "StorageThroughput" in item:
+            rates = {"iops": item["Iops"], "mib_s": item["StorageThroughput"]}
+            return [volume_spec("gp3", size_gib, **rates)]
+    except ValueError:
+        return []
+    return []
+
+
 def _with_bucket(resource: Resource, item: Item) -> Resource:
     """Give gp2 storage the bucket of its volumes; raises ValueError for a size that AWS does not make."""
     engine, size_gib = item["Engine"], item["AllocatedStorage"]

@@ -16,7 +16,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S
-from burstwatch.polling.schedule import wait_s
+from burstwatch.polling.schedule import surely_far_s, wait_s
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,15 +58,20 @@ def watching_cost(resource: Resource, assessment: Assessment, config: Config) ->
         projection=Projection(state="infinite", reason="", at=0.0, worst_s=worst_s),
     )
     nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
+    is_full = (assessment.projection.worst_s or 0.0) >= worst_s
     return Cost(
-        full=_looks(full, own_config, is_documented=resource.is_documented),
-        now=_looks(assessment, own_config, is_documented=resource.is_documented),
+        full=_looks(resource, full, own_config),
+        now=_looks(resource, assessment, own_config, is_full=is_full),
         out_of_reach=nearly_full_s - age_s <= own_config.margin_s,
     )
 
 
-def _looks(assessment: Assessment, config: Config, *, is_documented: bool) -> float:
+def _looks(
+    resource: Resource, assessment: Assessment, config: Config, *, is_full: bool = True
+) -> float:
     """Looks a month: the first sweep after each wait."""
-    wait = wait_s(assessment, config, is_documented=is_documented)
+    unseen_s = config.max_data_age_s + COARSE_S
+    safe_s = surely_far_s(resource, config, ratio=1.0, unseen_s=unseen_s) if is_full else 0.0
+    wait = wait_s(assessment, config, is_documented=resource.is_documented, far_s=safe_s)
     sweeps = max(1, math.ceil(wait / config.sweep_period_s))
     return MONTH_S / (sweeps * config.sweep_period_s)

@@ -25,6 +25,8 @@ LONG_LEAD_S = 3_600.0
 #: An estimated worst case is no reason to look away: what is well is looked at this often.
 ESTIMATED_S = 300.0
 LATEST_S = 3600.0
+#: A bucket as full as this is taken for full: of that alone AWS says how long it lasts.
+FULL_RATIO = 0.98
 #: Polls without a datapoint after which AWS is taken to publish none, and the wait grows.
 MOST_LATE_LOOKS = 6
 #: A resource with an alarm is looked at so often, or sooner where it is about to be empty.
@@ -177,6 +179,7 @@ class Schedule:
             assessment,
             own_config,
             is_documented=resource.is_documented,
+            far_s=_surely_far_s(resource, level_seen, own_config, now),
             blind=blind,
             is_near=is_near,
         )
@@ -247,6 +250,7 @@ def fingerprint(resource: Resource) -> object:
         resource.history_from_s is None,
         resource.lead_s,
         resource.statistic,
+        resource.reach,
     )
 
 
@@ -255,10 +259,13 @@ def wait_s(
     config: Config,
     *,
     is_documented: bool = True,
+    far_s: float = 0.0,
     blind: int = 0,
     is_near: bool = False,
 ) -> float:
     """Seconds until the next look, from one minute to one hour, less slack.
+
+    A bucket of a size that AWS does not publish is outside its margin for ``far_s`` at the least.
 
     What is well waits until its worst case could reach the margin. The data's age is not
     in that: the worst case is rolled forward to now, and the next look rolls the same
@@ -268,7 +275,7 @@ def wait_s(
     if assessment.verdict == "unknown" and is_near:
         wait = SOONEST_S
     else:
-        wait = _wait_s(assessment, config, blind=blind, is_documented=is_documented)
+        wait = _wait_s(assessment, config, blind=blind, is_documented=is_documented, far_s=far_s)
     return wait - config.sweep_period_s / 2
 
 
@@ -291,7 +298,37 @@ def _until_published_s(
     return newest_s + resource.published_every_s - now - config.sweep_period_s / 2
 
 
-def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented: bool) -> float:
+def _surely_far_s(
+    resource: Resource, level_seen: SeenLevel | None, config: Config, now: float
+) -> float:
+    """Seconds for which a bucket of a size that AWS does not publish is surely outside its margin; 0 if nobody knows."""
+    newest = None if level_seen is None else level_seen.newest
+    if newest is None or newest.ratio < FULL_RATIO:
+        return 0.0  # AWS says of a full bucket alone how long it lasts
+    # An average was the level at some instant of its period.
+    seen_s = newest.start_s if newest.statistic == "Average" else newest.end_s
+    return surely_far_s(resource, config, ratio=newest.ratio, unseen_s=now - seen_s)
+
+
+def surely_far_s(resource: Resource, config: Config, *, ratio: float, unseen_s: float) -> float:
+    """Seconds until a bucket that was so full ``unseen_s`` ago can be within its margin, at the most that its disks can ask.
+
+    That margin is at the burst of its type, as the verdict sees it, so that no page comes later. Zero where nobody knows
+    what the disks reach.
+    """
+    bucket, reach = resource.bucket, resource.reach
+    if bucket is None or reach is None:
+        return 0.0
+    if reach <= bucket.refill:
+        return math.inf
+    fastest = bucket.burst - bucket.refill
+    slower = max(1.0, fastest / (reach - bucket.refill))
+    return (ratio * bucket.capacity / fastest - config.margin_s) * slower - unseen_s
+
+
+def _wait_s(
+    assessment: Assessment, config: Config, *, blind: int, is_documented: bool, far_s: float
+) -> float:
     """Seconds until the next poll, by how sure and how near the danger is."""
     projection = assessment.projection
     if assessment.verdict == "not_watched":
@@ -306,7 +343,8 @@ def _wait_s(assessment: Assessment, config: Config, *, blind: int, is_documented
         wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
         return min(ANNOUNCED_S, max(SOONEST_S, wait))
     if assessment.verdict == "ok" and projection.worst_s is not None:
-        wait = projection.worst_s - config.margin_s if is_documented else ESTIMATED_S
+        estimated_s = max(ESTIMATED_S, far_s)
+        wait = projection.worst_s - config.margin_s if is_documented else estimated_s
         return min(LATEST_S, max(SOONEST_S, wait))
     # A resource without a bucket, or attached to nothing, must change before it can spend.
     return LATEST_S if assessment.verdict == "ok" else SOONEST_S

@@ -171,6 +171,9 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         self.add_instance_type(
             "t3.medium", iops=11_800, mb_s=260.625, baseline_iops=2_000, baseline_mb_s=43.75
         )
+        self.add_instance_type(
+            "m5.large", iops=18_750, mb_s=593.75, baseline_iops=3_600, baseline_mb_s=81.25
+        )
         for service, operation, item in mixed.items():
             self.add_item(service, operation, item, region=region)
 

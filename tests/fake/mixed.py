@@ -69,6 +69,8 @@ class Mixed:
             yield {"ec2": _instance, "rds": _database, "efs": _file_system, "elasticache": _cache}[
                 service
             ](number)
+            if service == "ec2":
+                yield _root_volume(number)
             if service == "elasticache":
                 tagged = {"ResourceARN": _cache(number)[2]["ARN"], "Tags": []}
                 yield "resourcegroupstaggingapi", "GetResources", tagged
@@ -120,9 +122,33 @@ def _instance(number: int) -> tuple[str, str, dict[str, Any]]:
         "DescribeInstances",
         {
             "InstanceId": f"i-0b{number:015x}",
-            "InstanceType": "t3.medium",
+            "InstanceType": "t3.medium" if number % 2 else "m5.large",
             "State": {"Name": "running"},
             "LaunchTime": LAUNCHED,
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/xvda", "Ebs": {"VolumeId": f"vol-0b{number:015x}"}}
+            ],
+        },
+    )
+
+
+def _root_volume(number: int) -> tuple[str, str, dict[str, Any]]:
+    """The one volume of an instance: gp3, which has no credits of its own."""
+    attachment = {
+        "InstanceId": f"i-0b{number:015x}",
+        "Device": "/dev/xvda",
+        "State": "attached",
+    }
+    return (
+        "ec2",
+        "DescribeVolumes",
+        {
+            "VolumeId": f"vol-0b{number:015x}",
+            "VolumeType": "gp3",
+            "Size": 40,
+            "Iops": 3_000,
+            "Throughput": 125,
+            "Attachments": [attachment],
         },
     )
 

@@ -20,6 +20,9 @@ ITEMS: list[dict[str, Any]] = [
         "State": {"Code": 16, "Name": "running"},
         "LaunchTime": datetime(2026, 9, 1, tzinfo=UTC),
         "Tags": [{"Key": "Name", "Value": "orders-db"}],
+        "BlockDeviceMappings": [
+            {"DeviceName": "/dev/xvda", "Ebs": {"VolumeId": "vol-0aaaaaaaaaaaaaae1"}}
+        ],
     },
     {"InstanceId": "i-0aaaaaaaaaaaaaaa2", "InstanceType": "m5.4xlarge"},
     {"InstanceId": "i-0aaaaaaaaaaaaaaa3", "InstanceType": "c7gn.16xlarge"},
@@ -56,7 +59,16 @@ FOUND: dict[str, dict[str, dict[str, Any]]] = {
         "m5.4xlarge": _type("m5.4xlarge", (18_750, 18_750), (593.75, 593.75)),
         "c7gn.16xlarge": _type("c7gn.16xlarge", (133_333, 160_000), (4_166.0, 5_000.0)),
         "m3.medium": {"InstanceType": "m3.medium", "Hypervisor": "xen"},
-    }
+    },
+    "disks": {
+        "vol-0aaaaaaaaaaaaaae1": {
+            "VolumeId": "vol-0aaaaaaaaaaaaaae1",
+            "VolumeType": "gp3",
+            "Size": 40,
+            "Iops": 3_000,
+            "Throughput": 125,
+        }
+    },
 }
 
 #: The share of the first bucket that values of its level metric stand for.

@@ -146,6 +146,7 @@ def test_another_size_is_another_bucket_and_due_at_once() -> None:
     assert schedule.is_due(replace(volume("gp2", 200), id=disk.id), 60.0)
     assert schedule.is_due(replace(disk, in_use=False), 60.0)
     assert schedule.is_due(replace(disk, statistic="Average"), 60.0)
+    assert schedule.is_due(replace(disk, reach=3_000.0), 60.0)
 
 
 def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
