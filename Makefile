@@ -14,6 +14,10 @@ export UV_PYTHON_DOWNLOADS := never
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 
+# Runs a step of a target and prints its seconds.
+timed = began=$$(date +%s%N); { $(2); } && code=0 || code=$$?; \
+	printf '%-14s %6.1f s\n' '$(1)' "$$((($$(date +%s%N) - began) / 100000000))e-1"; exit $$code
+
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,12 +43,12 @@ $(UV):
 
 .PHONY: check
 check: setup ## the inner loop: format, lint, types, walls and the fast tests
-	@$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; exit 1; }
-	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; exit 1; }
-	@npm run --silent check
-	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not other_clouds and not fakecloud and not real and not slow"
+	@$(call timed,format,$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; false; })
+	@$(call timed,lint,$(BIN)/ruff check --quiet .)
+	@$(call timed,types,$(BIN)/mypy --no-error-summary)
+	@$(call timed,walls,$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; false; })
+	@$(call timed,TypeScript,npm run --silent check)
+	@$(call timed,fast tests,$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not other_clouds and not fakecloud and not real and not slow")
 
 .PHONY: fix
 fix: setup ## format, and fix what can be fixed
@@ -78,8 +82,8 @@ test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in abo
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
-	@npm run --silent test
-	@PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out
+	@$(call timed,CDK app,npm run --silent test)
+	@$(call timed,synth,PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out)
 	@# W3005: CDK's own dependency of a custom resource's function on its role
 	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json cdk/member-stack-set.json
 
@@ -127,7 +131,7 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 
 .PHONY: test-real
 test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
-	@$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow"
+	@$(call timed,real and slow,$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow")
 
 .PHONY: test-bare
 test-bare: setup .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
@@ -135,7 +139,7 @@ test-bare: setup .cache/grafana/look.js ## what differs where Prometheus, Chromi
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and the dead-man switch on the local cloud
-	@$(BIN)/pytest -q -m local_cloud
+	@$(call timed,local cloud,$(BIN)/pytest -q -m local_cloud)
 
 MINUTES ?= 10
 .PHONY: mutants
