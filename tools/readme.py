@@ -21,6 +21,8 @@ from tools.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+KINDS = ROOT / "docs" / "kinds.md"
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 MEASURING = ROOT / "docs" / "measuring.md"
 EXPORTER = ROOT / "docs" / "exporter.md"
 SERVING = ROOT / "docs" / "serving.md"
@@ -49,6 +51,15 @@ SHOWN = (
     "oracle", "burstwatch", UNSEEN, "guarantee", "R8", "R", "naive 30 min",
     "predict_linear 60 min", "predict_linear 240 min", "static 20 %", "static 40 %", "static 50 %",
 )  # fmt: skip
+#: The rules that the README shows, by the name that people give them.
+RULES = {
+    "burstwatch": "**burstwatch**",
+    "static 50 %": "alarm at `BurstBalance` < 50 %",
+    "static 20 %": "alarm at `BurstBalance` < 20 %",
+    "predict_linear 240 min": "straight line (Prometheus `predict_linear`), four hours ahead",
+}
+#: The lines of an alarm that the README shows.
+OF_A_PAGE = ("Where:", "Now:", "Then:", "Command:", "At zero credits:")
 FAMILIES, VIEWS = ("servers", "vm", "made-up"), ("fresh", "stale")
 Record = dict[str, Any]
 
@@ -73,6 +84,21 @@ def kinds_table() -> str:
         metrics = ", ".join(f"`{metric}`" for metric in kind.level_metrics)
         lines.append(f"| `{kind.name}` | {text} | {metrics} |")
     return "\n".join(lines) + "\n"
+
+
+def rules_table() -> str:
+    """How well burstwatch pages beside what people alarm on, on servers and fresh data."""
+    policies = _record("servers-fresh")["policies"]
+    rows: list[Sequence[str]] = [
+        (
+            said,
+            f"{policies[name]['announced']:.0%}",
+            f"{policies[name]['needless_per_week']:.1f}",
+        )
+        for name, said in RULES.items()
+    ]
+    table = markdown_table("rule | in time | false pages a week", rows)
+    return f"{table}\n{policies['burstwatch']['events']} buckets ran out in these recordings.\n"
 
 
 def columns_list() -> str:
@@ -234,6 +260,13 @@ def alarm_text() -> str:
     return _golden("==== ALARM to page")
 
 
+def page_text() -> str:
+    """The lines of that alarm that say what happens, where, and what to do."""
+    lines = alarm_text().splitlines(keepends=True)
+    begin, title, end = lines[0], lines[1], lines[-1]
+    return begin + title + "".join(line for line in lines if line.startswith(OF_A_PAGE)) + end
+
+
 def email_text() -> str:
     """The e-mail about it, as its golden file has it."""
     return _golden("==== opened to events, e-mail")
@@ -301,13 +334,9 @@ def exporter_cost_table() -> str:
 
 
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
-    README: {
-        "kinds": kinds_table,
-        "settings": settings_table,
-        "bill": fleet_tables.bill_sentence,
-        "alarm": alarm_text,
-        "backtest-fresh": families_table,
-    },
+    README: {"page": page_text, "bill": fleet_tables.bill_sentence, "rules": rules_table},
+    KINDS: {"kinds": kinds_table},
+    SETTINGS_PAGE: {"settings": settings_table},
     EXPORTER: {
         "flags": flags_table,
         "metrics": metrics_table,

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 import yaml
@@ -17,45 +18,50 @@ TARGET = ROOT / ".cache" / "site"
 REPOSITORY = "https://github.com/burstwatch/burstwatch/blob/main"
 #: Folders whose files are served beside the pages.
 MEDIA = ("docs/pictures", "docs/examples")
+#: The marker of an item of a list that begins at the margin.
+ITEM = re.compile(r"(?:[-*]|\d+\.) +")
+LIST_INDENT = 4
 LINK = re.compile(r"""(\]\(|(?:src|href|srcset)=")([^)\s"#]+)""")
+#: By what somebody comes for: to begin, to do something, to look something up, to understand.
 NAVIGATION = [
-    {"Start": "index.md"},
     {
-        "For you": [
+        "Start": [
+            "index.md",
             {"On call": "for-on-call.md"},
-            {"Platform": "for-platform.md"},
-            {"Advice": "advice.md"},
-            {"Performance": "for-performance.md"},
             {"After an incident": "for-incidents.md"},
+            {"Platform": "for-platform.md"},
+            {"Performance": "for-performance.md"},
+            "live-checklist.md",
+            "faq.md",
         ]
     },
     {
-        "Install": [
+        "How to": [
             "installing.md",
             "construct.md",
             "accounts.md",
-            "live-checklist.md",
             "fleets.md",
-        ],
-    },
-    {"Alarms": ["alerting.md", {"Runbooks": "runbooks"}]},
-    {"Dashboards": ["monitoring.md"]},
-    {"Hosts": ["exporter.md", "measuring.md"]},
-    {"Prometheus for a fleet": ["serving.md"]},
-    {"Recordings": ["recordings.md", "backtest.md"]},
-    {"JSON": "json.md"},
-    {"Security": ["security.md"]},
-    {"Words": ["glossary.md"]},
-    {
-        "Project": [
-            "contributing.md",
-            "architecture.md",
-            "new-kind.md",
-            {"Decisions": "decisions"},
-            "releasing.md",
-            "changelog.md",
+            "alerting.md",
+            "monitoring.md",
+            "serving.md",
+            "exporter.md",
+            "measuring.md",
+            "recordings.md",
+            "advice.md",
+            "upgrading.md",
         ]
     },
+    {"Reference": ["kinds.md", "settings.md", "json.md", "security.md", "glossary.md"]},
+    {
+        "Explanation": [
+            "how-it-works.md",
+            "backtest.md",
+            "architecture.md",
+            {"Decisions": "decisions"},
+        ]
+    },
+    {"Runbooks": "runbooks"},
+    {"Project": ["contributing.md", "new-kind.md", "releasing.md", "changelog.md"]},
 ]
 
 
@@ -94,6 +100,30 @@ def rewritten(text: str, source: str, places: Mapping[str, str]) -> str:
     return LINK.sub(replace, text)
 
 
+def as_github_reads_it(text: str) -> str:
+    """A page's text for Python's Markdown, which wants four columns of indent in a list where GitHub takes the marker's.
+
+    What opens to show more has Markdown in it on both.
+    """
+    lines: list[str] = []
+    width, is_code = 0, False
+    for line in text.replace("<details>", '<details markdown="1">').splitlines():
+        marker = ITEM.match(line)
+        inside = width > 0 and line.startswith(" " * width)
+        if line.startswith("```"):
+            is_code, width = not is_code, 0
+        elif marker and not is_code:
+            if lines and lines[-1].strip() == "```":
+                lines.append("")  # an item right after code is one on GitHub alone
+            width = len(marker[0])
+        elif inside:
+            line = " " * LIST_INDENT + line[width:]  # noqa: PLW2901 - the line as it is written
+        elif line and lines and not lines[-1]:
+            width = 0  # a paragraph after the list
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def navigation(places: Mapping[str, str]) -> list[object]:
     """The navigation with every page of a folder that is named in it."""
 
@@ -115,7 +145,8 @@ def main() -> None:
         target = sources / place
         target.parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / source).read_text(encoding="utf-8")
-        target.write_text(rewritten(text, source, places), encoding="utf-8")
+        page = as_github_reads_it(rewritten(text, source, places))
+        target.write_text(page, encoding="utf-8")
     for folder in MEDIA:
         shutil.copytree(ROOT / folder, sources / folder.removeprefix("docs/"))
     for picture in (ROOT / "docs").glob("*.svg"):
@@ -141,14 +172,17 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
                 "search.suggest",
             ],
             "palette": [
-                {"media": "(prefers-color-scheme: light)", "scheme": "default"},
-                {"media": "(prefers-color-scheme: dark)", "scheme": "slate"},
+                _palette("light", "default", turns_to="dark", icon="weather-night"),
+                _palette("dark", "slate", turns_to="light", icon="weather-sunny"),
             ],
         },
+        "repo_url": REPOSITORY.partition("/blob/")[0],
+        "copyright": f"burstwatch {version('burstwatch')}, Apache-2.0",
         "plugins": ["search", "offline"],
         "markdown_extensions": [
             "tables",
-            "fenced_code",
+            # Code within a list too, as GitHub shows it.
+            "pymdownx.superfences",
             "attr_list",
             "md_in_html",
             {"toc": {"permalink": True}},
@@ -160,6 +194,15 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
             "anchors": "warn",
         },
         "nav": navigation(places),
+    }
+
+
+def _palette(colors: str, scheme: str, *, turns_to: str, icon: str) -> dict[str, object]:
+    """The colors that the reader's system asks for, and the button to the others."""
+    return {
+        "media": f"(prefers-color-scheme: {colors})",
+        "scheme": scheme,
+        "toggle": {"icon": f"material/{icon}", "name": f"{turns_to} colors"},
     }
 
 

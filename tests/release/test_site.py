@@ -1,5 +1,6 @@
 """The site works from its folder: every link, anchor and picture in it is there."""
 
+import re
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tools.dist import ROOT
-from tools.site import pages, rewritten
+from tools.site import as_github_reads_it, pages, rewritten
 
 SITE = ROOT / "site"
 PLACES = {"README.md": "index.md", "docs/a.md": "a.md", "monitoring/runbooks/b.md": "runbooks/b.md"}
@@ -53,6 +54,22 @@ class Page(HTMLParser):
                 self.anchors.add(str(found[name]))
 
 
+def blocks_of(text: str) -> tuple[int, int, int]:
+    """How many blocks of code, tables and items of lists a page has, as GitHub shows it."""
+    code = re.compile(r"^( *)```.*?^\1```", re.MULTILINE | re.DOTALL)
+    words = code.sub("", text)
+    tables = re.findall(r"^\|(?: ?:?-+:? ?\|)+$", words, re.MULTILINE)
+    items = re.findall(r"^ *(?:[-*]|\d+\.) ", words, re.MULTILINE)
+    return len(code.findall(text)), len(tables), len(items)
+
+
+def test_code_in_a_list_is_indented_as_the_site_needs_it() -> None:
+    page = "1. Stop it:\n\n   ```console\n   stop\n   ```\n\nAfter it.\n\n```text\n- no list\n   as it is\n```\n"
+    assert as_github_reads_it(page) == page.replace("   ```", "    ```").replace(
+        "   stop", "    stop"
+    )
+
+
 @pytest.mark.slow
 def test_the_site_is_whole_without_a_server() -> None:
     subprocess.run(["/usr/bin/make", "-s", "docs"], cwd=ROOT, check=True)
@@ -61,6 +78,13 @@ def test_the_site_is_whole_without_a_server() -> None:
         built[path] = Page()
         built[path].feed(path.read_text())
     assert {SITE / place.replace(".md", ".html") for place in pages().values()} <= built.keys()
+    for source, place in pages().items():
+        text = (ROOT / source).read_text()
+        html = (SITE / place.replace(".md", ".html")).read_text()
+        article = html[html.index("<article") : html.index("</article>")]
+        assert blocks_of(text) == (
+            article.count("<pre"), article.count("<table"), article.count("<li>"),
+        ), source  # fmt: skip
     for path, page in built.items():
         if path.name == "404.html":  # for servers: it is shown below any address
             continue
