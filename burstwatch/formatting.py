@@ -29,6 +29,15 @@ def span(seconds: float | None) -> str:
     return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
 
 
+def countdown(seconds: float) -> str:
+    """The time that is left, never more than it is: to the second under ten minutes, in whole minutes above."""
+    if seconds >= 10 * MINUTE:
+        return span(seconds - seconds % MINUTE)
+    minutes, rest = divmod(math.floor(seconds), MINUTE)
+    parts = [f"{minutes:.0f} min"] * (minutes > 0) + [f"{rest:.0f} s"] * (rest > 0 or minutes == 0)
+    return " ".join(parts)
+
+
 def first_of(names: Sequence[str]) -> str:
     """The first of many by its name: ``vol-1 and 3 more``."""
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]

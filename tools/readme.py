@@ -54,8 +54,8 @@ SHOWN = (
 #: The rules that the README shows, by the name that people give them.
 RULES = {
     "burstwatch": "**burstwatch**",
-    "static 50 %": "alarm at `BurstBalance` < 50 %",
-    "static 20 %": "alarm at `BurstBalance` < 20 %",
+    "static 50 %": "alarm at `BurstBalance` < 50%",
+    "static 20 %": "alarm at `BurstBalance` < 20%",
     "predict_linear 240 min": "straight line (Prometheus `predict_linear`), four hours ahead",
 }
 #: The lines of an alarm that the README shows.

@@ -13,7 +13,7 @@ from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, MINUTE, clock_time, plain_name, span
+from burstwatch.formatting import DAY, clock_time, countdown, plain_name
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -119,8 +119,7 @@ def _headline(projection: Projection, credit_name: str) -> str:
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
             return f"{credit_name} end in more than a day (as of {clock_time(now, now=now)})"
-        whole = max(likely - likely % MINUTE, MINUTE)  # as the time of day beside it
-        return f"{credit_name} end in {span(whole)} ({clock_time(now + likely, now=now)})"
+        return f"{credit_name} end in {countdown(likely)} ({clock_time(now + likely, now=now)})"
     soonest_s = min(
         (seconds for seconds in (projection.low_s, worst) if seconds is not None and seconds < DAY),
         default=None,

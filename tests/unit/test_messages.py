@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from burstwatch.aws.client.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
 from burstwatch.config import Config, Links
 from burstwatch.fixes.fix import Command, Fix
-from burstwatch.formatting import clock_time, plain_name
+from burstwatch.formatting import clock_time, countdown, plain_name
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.message import Event, danger_message, over_message
 from burstwatch.messages.text import DESCRIPTION_LENGTH, chat_message, description, email, subject
@@ -256,3 +256,22 @@ def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place
         if "Command: " in text:
             assert "Note: the stack shop made it" in text
         assert "Command: aws ec2 stop-instances" in email(message)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.4, "0 s"),
+        (59.9, "59 s"),
+        (60.0, "1 min"),
+        (119.0, "1 min 59 s"),
+        (599.9, "9 min 59 s"),
+        (600.0, "10 min"),
+        (3_599.0, "59 min"),
+        (7_200.0, "2.0 h"),
+    ],
+)
+def test_the_time_that_is_left_is_to_the_second_under_ten_minutes_and_never_too_long(
+    seconds: float, shown: str
+) -> None:
+    assert countdown(seconds) == shown
