@@ -33,9 +33,10 @@ def countdown(seconds: float) -> str:
     """The time that is left, never more than it is: to the second under ten minutes, in whole minutes above."""
     if seconds >= 10 * MINUTE:
         return span(seconds - seconds % MINUTE)
-    minutes, rest = divmod(math.floor(seconds), MINUTE)
-    parts = [f"{minutes:.0f} min"] * (minutes > 0) + [f"{rest:.0f} s"] * (rest > 0 or minutes == 0)
-    return " ".join(parts)
+    minutes, seconds_over = divmod(math.floor(seconds), MINUTE)
+    if minutes == 0:
+        return f"{seconds_over:.0f} s"
+    return f"{minutes:.0f} min" + (f" {seconds_over:.0f} s" if seconds_over else "")
 
 
 def first_of(names: Sequence[str]) -> str:
