@@ -313,8 +313,8 @@ def _surely_far_s(
 def surely_far_s(resource: Resource, config: Config, *, ratio: float, unseen_s: float) -> float:
     """Seconds until a bucket that was so full ``unseen_s`` ago can be within its margin, at the most that its disks can ask.
 
-    That margin is at the burst of its type, as the verdict sees it, so that no page comes later. Zero where nobody knows
-    what the disks reach.
+    That margin is at the burst of its type, as the verdict sees it, and longer at what the disks reach. Zero where nobody
+    knows that.
     """
     bucket, reach = resource.bucket, resource.reach
     if bucket is None or reach is None:
