@@ -179,7 +179,7 @@ class Schedule:
             assessment,
             own_config,
             is_documented=resource.is_documented,
-            far_s=_surely_far_s(resource, level_seen, own_config, now),
+            far_s=_far_as_seen_s(resource, level_seen, own_config, now),
             blind=blind,
             is_near=is_near,
         )
@@ -298,7 +298,7 @@ def _until_published_s(
     return newest_s + resource.published_every_s - now - config.sweep_period_s / 2
 
 
-def _surely_far_s(
+def _far_as_seen_s(
     resource: Resource, level_seen: SeenLevel | None, config: Config, now: float
 ) -> float:
     """Seconds for which a bucket of a size that AWS does not publish is surely outside its margin; 0 if nobody knows."""

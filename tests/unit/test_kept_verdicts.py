@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import Literal
@@ -11,7 +12,7 @@ import pytest
 from burstwatch.backtest.replay import volume
 from burstwatch.config import Config
 from burstwatch.forecast.judge import KeptMarks, marks_to_keep, recall_marks
-from burstwatch.forecast.policy import assess
+from burstwatch.forecast.policy import Assessment, assess
 from burstwatch.history.observations import Observation, Verdict
 from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint
@@ -33,6 +34,14 @@ def observation_of(seed: int, *, is_slow: bool = False) -> Observation:
     return replace(watch(loads)[0], resource=resource).observation
 
 
+def told_of_the_past() -> Iterator[tuple[int, Assessment]]:
+    """The seeds whose verdict is one of an instant before, and that verdict."""
+    for seed in range(30):
+        assessment = assess(observation_of(seed), CONFIG)
+        if assessment.danger.startswith("was "):
+            yield seed, assessment
+
+
 def marked(observation: Observation, verdict: Verdict) -> KeptMarks:
     """What a look at it keeps, had it found that verdict at each instant."""
     assess(observation, CONFIG)
@@ -44,10 +53,7 @@ def marked(observation: Observation, verdict: Verdict) -> KeptMarks:
 
 def test_kept_verdicts_hold_as_far_as_the_datapoints_are_the_same() -> None:
     cases = used = 0
-    for seed in range(30):
-        fresh = assess(observation_of(seed), CONFIG)
-        if not fresh.danger.startswith("was "):
-            continue
+    for seed, fresh in told_of_the_past():
         cases += 1
         calm = marked(observation_of(seed), "ok")
         again, later = observation_of(seed), observation_of(seed)
@@ -62,10 +68,7 @@ def test_kept_verdicts_hold_as_far_as_the_datapoints_are_the_same() -> None:
 
 def test_kept_verdicts_hold_for_the_same_days_before_and_the_same_settings_alone() -> None:
     cases = 0
-    for seed in range(30):
-        fresh = assess(observation_of(seed), CONFIG)
-        if not fresh.danger.startswith("was "):
-            continue
+    for seed, fresh in told_of_the_past():
         cases += 1
         calm = marked(observation_of(seed), "ok")
         again = observation_of(seed)

@@ -111,9 +111,9 @@ def refill_while_resting(
 ) -> float | None:
     """Credits per second that an empty bucket earned while it rested, from a second burst after the rest.
 
-    ``samples`` are of the second burst. All that it is served beyond the baseline was earned in the rest, but for what
-    came in while the tool started. A sample below the baseline counts against it: so the start does, and so an
-    irregular load does not add up. None if there was no rest or no burst.
+    ``samples`` are of the second burst. All that it is served beyond the baseline was earned in the rest or while the
+    tool started. So samples below the baseline are subtracted: they take out what came in during the start, and the I/O
+    that a busy machine served a second later. None if there was no rest or no burst.
     """
     if rested_s <= 0 or not samples:
         return None
