@@ -1,16 +1,26 @@
 """When a resource is asked again."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from burstwatch.backtest.replay import volume
+from burstwatch.bucket import Bucket
 from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.background import CAUSE_KEPT_S, make_background
 from burstwatch.history.observations import Verdict
-from burstwatch.polling.schedule import LATEST_S, Judgement, Schedule, wait_s
+from burstwatch.history.points import LevelPoint
+from burstwatch.polling.schedule import (
+    LATEST_S,
+    Judgement,
+    Schedule,
+    SeenLevel,
+    surely_far_s,
+    wait_s,
+)
 
 CONFIG = Config()
 SLACK_S = CONFIG.sweep_period_s / 2
@@ -154,3 +164,55 @@ def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
     schedule = Schedule()
     schedule.note(Judgement(resource=disk, assessment=assessed(worst_s=3_600)), CONFIG, 0.0)
     assert schedule.looks[disk.key].due_at == 3_600 - (CONFIG.margin_s + 900) - SLACK_S
+
+
+#: As the I/O bucket of an m5.large, whose full bucket lasts half an hour at its maximum.
+UNPUBLISHED = replace(
+    volume("gp2", 100),
+    bucket=Bucket(capacity=27_270_000, refill=3_600, burst=18_750),
+    is_documented=False,
+    statistic="Average",
+)
+#: With disks that reach 11,000 a second, all above the margin lasts so many times as long.
+TIMES = 15_150 / 7_400
+
+
+@pytest.mark.parametrize(
+    ("reach", "ratio", "unseen_s", "seconds"),
+    [
+        (11_000.0, 1.0, 480.0, (1_800 - CONFIG.margin_s) * TIMES - 480),
+        (11_000.0, 0.98, 0.0, (0.98 * 1_800 - CONFIG.margin_s) * TIMES),
+        (18_750.0, 1.0, 480.0, 1_800 - CONFIG.margin_s - 480),
+        (90_000.0, 1.0, 480.0, 1_800 - CONFIG.margin_s - 480),
+        (3_600.0, 1.0, 480.0, math.inf),
+        (None, 1.0, 0.0, 0.0),
+    ],
+)
+def test_a_full_bucket_of_no_published_size_is_far_for_as_long_as_its_disks_need(
+    reach: float | None, ratio: float, unseen_s: float, seconds: float
+) -> None:
+    resource = replace(UNPUBLISHED, reach=reach)
+    assert surely_far_s(resource, CONFIG, ratio=ratio, unseen_s=unseen_s) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict", "waits_s"),
+    [
+        # An average was the level at some instant of its five minutes.
+        (LevelPoint(0.0, 300.0, 1.0, "Average"), "ok", 660 * TIMES - 480),
+        (LevelPoint(0.0, 300.0, 1.0, "Minimum"), "ok", 660 * TIMES - 180),
+        (LevelPoint(0.0, 300.0, 0.97, "Average"), "ok", 300),
+        (LevelPoint(0.0, 300.0, 1.0, "Average"), "watch", 60),
+    ],
+)
+def test_such_a_bucket_is_polled_again_before_it_can_be_within_its_margin(
+    level: LevelPoint, verdict: Verdict, waits_s: float
+) -> None:
+    schedule, resource = Schedule(), replace(UNPUBLISHED, reach=11_000.0)
+    seen = SeenLevel(newest=level, since_s=level.end_s, until_s=480.0)
+    judgement = Judgement(
+        resource=resource, assessment=assessed(verdict, worst_s=1_300), level_seen=seen
+    )
+    schedule.note(judgement, CONFIG, 480.0)
+    due_s = schedule.looks[resource.key].due_at
+    assert due_s - 480.0 + SLACK_S == pytest.approx(waits_s)
