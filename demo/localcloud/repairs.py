@@ -5,8 +5,8 @@ Both ask their metric store once for each period, and take no expression in GetM
 credit specifications never ends. A list that they do not have, such as RDS's or that of mute rules, fails,
 where an account without any such thing lists none. An instance has run for as long as it exists here, where what is
 played for it begins a day before. The values of filters have no wildcards, which AWS's have. They listen
-on every interface, whatever address they are told. And they run functions only in Docker, which
-``executor`` does not.
+on every interface, whatever address they are told. A service that two ask for at once is there for the second
+before it has any operation. And they run functions only in Docker, which ``executor`` does not.
 """
 
 import os
@@ -38,6 +38,8 @@ def repair(package: str) -> None:
     )
     skeleton = import_module(f"{package}.aws.skeleton").Skeleton
     skeleton.on_not_implemented_error = _with_empty_answers(skeleton.on_not_implemented_error)
+    loader = import_module(f"{package}.aws.handlers.service_plugin").ServiceLoader
+    loader.require_service = whole_before_used(loader.require_service)
     helper = import_module(f"{package}.services.cloudwatch.cloudwatch_database_helper")
     cloudwatch = import_module(f"{package}.services.cloudwatch.provider_v2").CloudwatchProvider
     helper.CloudwatchDatabase.get_metric_data_stat = read_statistic
@@ -92,6 +94,18 @@ def _with_empty_answers(original: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return respond
+
+
+def whole_before_used(original: Callable[..., None]) -> Callable[..., None]:
+    """Make a request wait while another loads the service: it counts as loaded before its operations are there."""
+
+    @wraps(original)
+    def require_service(self: Any, chain: Any, context: Any, response: Any) -> None:  # noqa: ANN401 - the emulator's
+        if context.service:
+            with self.service_locks[context.service.service_name]:
+                original(self, chain, context, response)
+
+    return require_service
 
 
 def _with_kept_states(original: Callable[..., Any]) -> Callable[..., Any]:
