@@ -105,19 +105,20 @@ _LINK = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Links:
-    """Links to read on: the addresses of the dashboard, and of the folder of runbooks."""
+    """Links to read on: the addresses of the dashboard, and of the folder of runbooks, for one deployment."""
 
     dashboard: str
     runbooks: str
+    deployment: str = "burstwatch"
 
     def runbook(self, name: str) -> str:
         """The address of one runbook."""
         return f"{self.runbooks.rstrip('/')}/{name}.md"
 
-    def dashboard_of(self, resource_id: str, at: float) -> str:
-        """The address of the dashboard for one resource, or for all, around a time.
+    def dashboard_of(self, board: str, resource_id: str, at: float) -> str:
+        """The address of a dashboard around a time: ``board`` of burstwatch's own, or another for one resource or for all.
 
-        Empty where there is none, or none for all.
+        ``board`` is complete, with its variables. Empty where there is none, or none for all.
         """
         if not resource_id and "{resource_id}" in self.dashboard:
             return ""
@@ -126,7 +127,7 @@ class Links:
             "from_ms": f"{(at - SHOWN_BEFORE_S) * 1000:.0f}",
             "to_ms": f"{(at + SHOWN_AFTER_S) * 1000:.0f}",
         }
-        address = self.dashboard
+        address = self.dashboard.replace("{board}", board)
         for name, value in values.items():
             address = address.replace(f"{{{name}}}", quote(value, safe=""))
         return address
@@ -208,8 +209,14 @@ class Config:
     events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
     dashboard_url: str = declare(
         "",
-        "link to a dashboard in every message, such as Grafana's /d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}; the default is the dashboard of the stack, if it has one",
+        "link to a dashboard in every message, such as https://grafana.example.org/d/{board}&from={from_ms}&to={to_ms}; {board} is the one of burstwatch's dashboards that shows the resource, with its variables, and {resource_id} is for your own; the default is the dashboard of the stack, if it has one",
         **_LINK,
+    )
+    chat: str = declare(
+        "slack",
+        "how the chat client writes a link that has a name: slack, or teams for Microsoft Teams",
+        pattern="slack|teams",
+        allowed="slack or teams",
     )
     runbooks_url: str = declare(
         "https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks",
@@ -232,7 +239,9 @@ class Config:
     @property
     def links(self) -> Links:
         """The links of messages."""
-        return Links(dashboard=self.dashboard_url, runbooks=self.runbooks_url)
+        return Links(
+            dashboard=self.dashboard_url, runbooks=self.runbooks_url, deployment=self.deployment
+        )
 
     @property
     def budget_metrics_per_s(self) -> float:

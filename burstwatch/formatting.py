@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+#: From here on nobody can act on a decimal.
+LEAST_WHOLE = 100
 #: A name is shown with so many characters.
 NAME_LENGTH = 32
 #: An elastic column of a table is not cut below this.
@@ -45,8 +47,9 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """At most one decimal, with thousands apart: ``3,000``, ``77.5``."""
-    return f"{value:,.1f}".removesuffix(".0")
+    """A whole number from 100 on and one decimal below, with thousands apart: ``3,000``, ``77.5``."""
+    is_whole = abs(value) >= LEAST_WHOLE
+    return f"{value:,.0f}" if is_whole else f"{value:,.1f}".removesuffix(".0")
 
 
 def clock_time(at: float, *, now: float) -> str:
@@ -54,6 +57,11 @@ def clock_time(at: float, *, now: float) -> str:
     instant, today = (datetime.fromtimestamp(seconds, tz=UTC) for seconds in (at, now))
     is_today = instant.date() == today.date()
     return f"{instant:%H:%MZ}" if is_today else f"{instant.day} {instant:%b %H:%MZ}"
+
+
+def hour_of(at: float) -> str:
+    """An instant in UTC that is less than a day away: ``03:42Z``."""
+    return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"
 
 
 def recorded_time(at: float) -> str:

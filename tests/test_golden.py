@@ -5,6 +5,7 @@ import re
 import pytest
 
 from burstwatch.kinds import find_kinds
+from burstwatch.messages.message import NO_ACTION, TITLE_LENGTH
 from tools.golden import CASES, golden_path, messages
 
 UNIT = "123456789012/us-east-1"
@@ -32,7 +33,9 @@ def test_every_golden_file_has_its_case() -> None:
         for name in CASES
     ],
 )
-def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: str) -> None:
+def test_a_message_begins_with_the_severity_the_resource_the_time_the_place_and_the_first_action(
+    name: str,
+) -> None:
     texts = re.split(
         r"^====.*\n(?:Subject:.*\n\n)?", golden_path(name).read_text(), flags=re.MULTILINE
     )
@@ -40,12 +43,14 @@ def test_a_message_begins_with_the_resource_the_time_and_the_first_action(name: 
     assert plain
     for text in plain:
         title, where, action = text.replace("\n\n", "\n").split("\n", 3)[:3]
-        assert re.match(r"\S+: |\d+ resources ", title), title
+        assert len(title) <= TITLE_LENGTH, title
+        assert re.match(r"(CRITICAL|WARNING|RESOLVED|DRILL|DRILL over) .+: ", title), title
         assert re.search(r"\d\d:\d\dZ", title) or name == "drill", title
         assert where.startswith("Where: ")
         assert UNIT in where, where
-        assert action.startswith("Now: ")
-        assert text.index("Now: ") < 200
+        assert action.startswith(("Do now: ", NO_ACTION))
+        assert text.index(action) < 250
+        assert not re.search("works at once|costs nothing|not known|nothing to do", text)
 
 
 @pytest.mark.parametrize("name", find_kinds())
@@ -74,6 +79,7 @@ def test_a_page_of_each_kind_says_which_thing_of_which_type_where(name: str) -> 
 def test_every_link_of_a_message_opens_on_a_phone(name: str) -> None:
     text = golden_path(name).read_text()
     links = re.findall(r"(?:Runbook|Dashboard|Console|Graph): (\S+)", text)
+    links += re.findall(r"<(\S+)\|(?:Runbook|Dashboard|Console|Graph)>", text)
     assert links
     assert all(link.startswith("https://") for link in links)
     assert not re.search(r"[{]\w+[}]|example\.com|TODO|<[a-z-]+>", "\n".join(links))

@@ -32,7 +32,7 @@ TOY = """
 from burstwatch.bucket import Bucket
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
-from burstwatch.kinds.base import Cause, DemandMetric, Example, Kind, Listing, Tagging, Thing
+from burstwatch.kinds.base import AtZero, Cause, DemandMetric, Example, Kind, Listing, Tagging, Thing
 
 def identify(item):
     tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
@@ -72,7 +72,7 @@ KIND = Kind(
     demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
     describe=describe, spent=spent, console="toy/home?region={region}#{id}", limits={"cpu": "the processor"},
     cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
-    at_zero=lambda resource: "costs money by the vCPU",
+    at_zero=lambda resource: AtZero(short="CPU is billed"),
     fixes=lambda resource, demand, rates: (),
     example=Example(
         spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0,

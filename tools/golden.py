@@ -29,7 +29,7 @@ FLEET_PAGE = Path(__file__).parents[1] / "tests" / "fleet" / "page.prom"
 REFUSED_ROLE = "arn:aws:iam::222222222222:role/burstwatch-member"
 SETTINGS = replace(
     CONFIG,
-    dashboard_url="https://grafana.example.org/d/burstwatch-volume?var-volume={resource_id}&from={from_ms}&to={to_ms}",
+    dashboard_url="https://grafana.example.org/d/{board}&from={from_ms}&to={to_ms}",
 )
 
 

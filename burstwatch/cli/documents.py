@@ -110,6 +110,7 @@ FIELDS: Mapping[str, Field] = {
         instance_id="the instance that it is attached to",
         instance_type="the type of that instance",
         device="the device that it is attached as",
+        zone="the availability zone",
         balance_metric="CloudWatch's metric of its balance",
         verdict="ok, watch, warning, critical, exhausted, unknown or not_watched",
         state="finite, infinite, exhausted, idle, unknown or not_applicable: what the balance does",
@@ -185,7 +186,7 @@ DOCUMENTS: Mapping[str, Document] = {
         when="one in a line for each resource, the worst first",
         fields=(
             *_IDENTITY, "type", "volume_type", "size_gib", "baseline", "burst", "rate_unit", "instance_id", "instance_type",
-            "device", "balance_metric", "verdict", "reason", "state", "balance",
+            "device", "zone", "balance_metric", "verdict", "reason", "state", "balance",
             "time_to_empty_s", "low_s", "high_s", "worst_s", "time_to_full_s", "data_age_s", "binding", "limit_rate", "caveats",
         ),
     ),

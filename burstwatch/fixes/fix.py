@@ -15,7 +15,7 @@ from burstwatch.formatting import number, span
 #: few hours", and a full 1 TiB about six hours:
 #: https://docs.aws.amazon.com/ebs/latest/userguide/monitoring-volume-modifications.html (2026-11)
 Takes: TypeAlias = Literal[
-    "works at once",
+    "works immediately",
     "is under way",
     "takes minutes, and the instance stops",
     "takes minutes to hours",
@@ -85,7 +85,8 @@ class Fix:
 
     ``effect`` says what it serves, and what is then less than today. ``usd_month`` is the difference in list
     price, None where it is not known. ``afterwards`` is None where the change leads to nothing certain.
-    ``is_example`` where nobody can change the resource, because it is only described by hand.
+    ``is_example`` where nobody can change the resource, because it is only described by hand. ``is_less_load`` where
+    nothing is changed in AWS.
     """
 
     action: str
@@ -95,6 +96,7 @@ class Fix:
     commands: tuple[Command, ...] = ()
     afterwards: Afterwards | None = None
     is_example: bool = False
+    is_less_load: bool = False
 
     @property
     def price(self) -> str:
@@ -102,12 +104,14 @@ class Fix:
         if self.usd_month is None:
             return ""
         if round(self.usd_month, 2) == 0:
-            return "costs nothing"
-        return f"costs {abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
+            return "same price"
+        return f"{abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
 
     @property
     def text(self) -> str:
-        """The fix with its price, how soon it works and its effect."""
+        """The fix with its price, how soon it works and its effect. Everybody knows those of less load."""
+        if self.is_less_load:
+            return f"{self.action}. {self.effect[:1].upper()}{self.effect[1:]}"
         terms = ", ".join(filter(None, [self.price, self.takes]))
         return f"{self.action} ({terms}): {self.effect}"
 
@@ -171,12 +175,18 @@ def not_stopped(fix: Fix, made_from: str) -> Fix:
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     """The fix that helps every bucket: to reduce the load. ``level`` in credits, ``demand`` in credits per second."""
     under = f"under {number(bucket.refill)} {unit}"
+    half_load = f"{number(demand / 2)} {unit}"
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:
         effect = f"the credits refill while the load is {under}"
     elif math.isinf(half_s):
-        effect = f"at half the load ({number(demand / 2)} {unit}) it never runs out"
+        effect = f"at half of it ({half_load}) the credits do not run out"
     else:
-        half = f"at half the load ({number(demand / 2)} {unit}) the credits last {span(half_s)}"
-        effect = f"{half}; {under} they do not run out"
-    return Fix(action="reduce the load", effect=effect, takes="works at once", usd_month=0.0)
+        effect = f"at half of it ({half_load}) the credits last {span(half_s)}; {under} they refill"
+    return Fix(
+        action="reduce the load",
+        effect=effect,
+        takes="works immediately",
+        usd_month=0.0,
+        is_less_load=True,
+    )

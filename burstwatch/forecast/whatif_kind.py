@@ -125,7 +125,7 @@ def _of_bucket(
         limit_mib_s=resource.limit.rate if is_mib else None,
         limit_mib_s_when_empty=bucket.refill if is_mib else None,
         binding=resource.limit.binding if demand >= resource.limit.rate else NO_LIMIT,
-        at_zero=kind.at_zero(resource),
+        at_zero=kind.at_zero(resource).text,
         is_estimate=not resource.is_documented,
     )
 

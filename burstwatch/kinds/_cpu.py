@@ -16,6 +16,7 @@ from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
     PERCENT,
+    AtZero,
     Cause,
     DemandMetric,
     Example,
@@ -308,26 +309,25 @@ def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
     return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
 
 
-def at_zero(resource: Resource) -> str:
-    """Say what happens at zero: it slows down, or in Unlimited mode it costs money."""
+def at_zero(resource: Resource) -> AtZero:
+    """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
     if resource.bucket is None:
-        return ""
+        return AtZero()
     if resource.highest_verdict == COSTS_MONEY:
-        return _charge(resource, resource.bucket.refill)
-    return f"slows down to {share(resource.bucket.refill, round(resource.limit.rate))}, gradually"
+        price = _charge(resource, resource.bucket.refill)
+        return AtZero(short="extra CPU is billed", note=price)
+    baseline = share(resource.bucket.refill, round(resource.limit.rate))
+    return AtZero(short=baseline, note="reached gradually")
 
 
 def _charge(resource: Resource, baseline: float) -> str:
-    """Say what full load costs on an unlimited instance when its credits have run out."""
+    """Say what full load costs on an unlimited instance without credits; nothing where the price is not known."""
     detail: Detail = resource.detail
     usd_vcpu_h = detail.terms.usd_vcpu_h
     if usd_vcpu_h is None:
-        return "does not slow down, each further vCPU-hour is charged (price not known)"
+        return ""
     usd_h = usd_vcpu_h.value * (resource.limit.rate - baseline)
-    return (
-        f"does not slow down, each further vCPU-hour costs {usd_vcpu_h.value:g} USD: "
-        f"{usd_h:.2f} USD an hour at full load"
-    )
+    return f"{usd_vcpu_h.value:g} USD a vCPU-hour, {usd_h:.2f} USD an hour at full load"
 
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:

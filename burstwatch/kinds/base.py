@@ -249,12 +249,28 @@ def peak(values: Iterable[float]) -> float:
     return ordered[math.ceil(SERVED_SHARE * len(ordered)) - 1] if ordered else 0.0
 
 
-def falls_to_baseline(resource: Resource) -> str:
-    """Say what happens at zero to a bucket that holds its resource back then."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AtZero:
+    """The rest that a resource has without credits, short enough for a title: ``300 of 3,000 IOPS``.
+
+    ``note`` says more of it. Both are empty where there is no bucket.
+    """
+
+    short: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it in one phrase."""
+        return ", ".join(filter(None, [self.short, self.note]))
+
+
+def falls_to_baseline(resource: Resource) -> AtZero:
+    """Say what is left at zero of a bucket that throttles its resource then."""
     if resource.bucket is None:
-        return ""
+        return AtZero()
     burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-    return f"{baseline} instead of {burst} {resource.rate_unit}"
+    return AtZero(short=f"{baseline} of {burst} {resource.rate_unit}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -330,7 +346,7 @@ class Kind:
     console: str
     limits: Mapping[str, str]
     cause: Callable[[Resource, RatesByMetric], Cause | None]
-    at_zero: Callable[[Resource], str] = falls_to_baseline
+    at_zero: Callable[[Resource], AtZero] = falls_to_baseline
     fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
     usd_month: Callable[[Resource], float | None] = lambda _resource: None
     savings: Callable[[Resource, PastLoad], Iterable[Fix]] = lambda *_: ()

@@ -104,6 +104,7 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
             "instance_id": instance_id,
             "instance_type": instance_type,
             "device": attachment.get("Device", ""),
+            "zone": item.get("AvailabilityZone", ""),
         },
         spec=_by_hand(spec, limits),
         caveats=() if limits or not instance_id else ("the instance's own limits are not known",),

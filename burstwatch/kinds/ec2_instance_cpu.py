@@ -150,7 +150,7 @@ def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
     yield Fix(
         action="switch to Unlimited mode",
         effect="the instance does not slow down, and AWS charges further vCPU-hours",
-        takes="works at once",
+        takes="works immediately",
         usd_month=None if usd is None else usd.value * beyond * HOURS_A_MONTH,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
         afterwards=Afterwards(bucket=None),

@@ -20,6 +20,7 @@ from burstwatch.kinds._disk import MIB_S, rate_facts
 from burstwatch.kinds._names import name_from_tags
 from burstwatch.kinds._spent import charged_by
 from burstwatch.kinds.base import (
+    AtZero,
     Cause,
     DemandMetric,
     Example,
@@ -181,12 +182,12 @@ def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
     return Cause(text=f"{number(mib_s)} MiB/s metered", rate=mib_s)
 
 
-def at_zero(resource: Resource) -> str:
+def at_zero(resource: Resource) -> AtZero:
     """Say what is served at zero: the baseline, and a little more for the smallest."""
     if resource.bucket is None:
-        return ""
+        return AtZero()
     served = max(resource.bucket.refill, SERVED_AT_LEAST.value)
-    return f"{number(served)} instead of {number(resource.bucket.burst)} {MIB_S}"
+    return AtZero(short=f"{number(served)} of {number(resource.bucket.burst)} {MIB_S}")
 
 
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
@@ -199,7 +200,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
         yield Fix(
             action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
             effect=f"never runs out{less}; {ONCE_A_DAY}",
-            takes="works at once",
+            takes="works immediately",
             usd_month=_provisioned_usd(resource, provisioned),
             afterwards=Afterwards(bucket=None, rate=float(provisioned)),
             commands=(
@@ -221,7 +222,7 @@ def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[F
     yield Fix(
         action="change to elastic throughput",
         effect=f"never runs out, each byte is charged{per_gb}; {ONCE_A_DAY}",
-        takes="works at once",
+        takes="works immediately",
         commands=(_update(resource, ThroughputMode="elastic"),),
         afterwards=Afterwards(bucket=None),
     )
@@ -255,7 +256,7 @@ def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
         action="change to elastic throughput",
         effect=f"never runs out, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
         f"these days; {ONCE_A_DAY}",
-        takes="works at once",
+        takes="works immediately",
         usd_month=elastic_usd - now_usd,
         commands=(_update(resource, ThroughputMode="elastic"),),
         afterwards=Afterwards(bucket=None),

@@ -13,16 +13,16 @@ from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, clock_time, countdown, plain_name
+from burstwatch.formatting import DAY, clock_time, countdown, hour_of, plain_name
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
 from burstwatch.kinds._names import cluster_of, stack_of
-from burstwatch.kinds.base import Kind, RatesByMetric
+from burstwatch.kinds.base import AtZero, Kind, RatesByMetric
 from burstwatch.shards import thing_id
 
 #: Of a bucket whose size and baseline are not known.
-AT_ZERO_UNKNOWN = "falls to its baseline, which is not known here"
+AT_ZERO_UNKNOWN = AtZero(short="throttled to the baseline")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,8 @@ class Brief:
     """Everything there is to say, in short phrases.
 
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
-    ``headline`` says what happens and when, to the ``credit_name``. A phrase that is empty does not apply.
+    ``headline`` says what happens to the ``credit_name`` and when, as what follows "orders-db: burst credits". ``level``
+    is the balance. A phrase that is empty does not apply.
     ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
     programs; what is not known or never comes is absent. ``ended_because`` says why nothing is in danger any more, if the credits
     did not come back.
@@ -47,10 +48,11 @@ class Brief:
     headline: str
     credit_name: str
     between: str
-    at_zero: str
+    at_zero: AtZero
     fixes: tuple[Fix, ...]
     cause: str
     credits: str
+    level: str
     place: str
     data: str
     exceeded: str
@@ -60,6 +62,11 @@ class Brief:
     graph: str
     numbers: Mapping[str, str]
     ended_because: str = ""
+
+    @property
+    def has_run_out(self) -> bool:
+        """True if there are no credits left."""
+        return self.numbers.get("state") == "exhausted"
 
 
 def _why_resolved(resource: Resource) -> str:
@@ -92,13 +99,14 @@ def make_brief(
         type=resource.facts.get("type", resource.kind),
         verdict=assessment.verdict,
         at=projection.at,
-        headline=_headline(projection, resource.credit_name),
+        headline=_headline(projection),
         credit_name=resource.credit_name,
         between=_between(projection),
-        at_zero=kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN,
+        at_zero=at_zero_of(resource, kind),
         fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
         credits=_credits(projection, background) if resource.has_share else "",
+        level=_level(projection) if resource.has_share else "",
         place=_place(resource),
         data=_data(projection),
         exceeded=_exceeded(background),
@@ -110,23 +118,28 @@ def make_brief(
     )
 
 
-def _headline(projection: Projection, credit_name: str) -> str:
-    """Say in a few words when the credits end, as sure as the projection is."""
+def at_zero_of(resource: Resource, kind: Kind) -> AtZero:
+    """The rest that a resource has without credits."""
+    return kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN
+
+
+def _headline(projection: Projection) -> str:
+    """Say in a few words when the credits run out, as sure as the projection is."""
     now = projection.at
     if projection.state == "exhausted":
-        return f"{credit_name} empty now ({clock_time(now, now=now)})"
+        return f"have run out ({hour_of(now)})"
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
-            return f"{credit_name} end in more than a day (as of {clock_time(now, now=now)})"
-        return f"{credit_name} end in {countdown(likely)} ({clock_time(now + likely, now=now)})"
+            return f"run out in more than a day (as of {hour_of(now)})"
+        return f"run out in {countdown(likely)} ({hour_of(now + likely)})"
     soonest_s = min(
         (seconds for seconds in (projection.low_s, worst) if seconds is not None and seconds < DAY),
         default=None,
     )
     if soonest_s is None:
-        return f"{credit_name} low ({clock_time(now, now=now)})"
-    return f"{credit_name} may end by {clock_time(now + soonest_s, now=now)}"
+        return f"are low ({hour_of(now)})"
+    return f"may run out by {hour_of(now + soonest_s)}"
 
 
 def _between(projection: Projection) -> str:
@@ -142,7 +155,7 @@ def _between(projection: Projection) -> str:
         return ""
     if not last:
         return f"{earliest} at the earliest"
-    return "" if earliest == last else f"{earliest} at the earliest, {last} at the latest"
+    return "" if earliest == last else f"{earliest} to {last}"
 
 
 def _fixes(
@@ -185,13 +198,18 @@ def _credits(projection: Projection, background: Background) -> str:
     """How much is left, and how much there was when the drain began."""
     if projection.level is None:
         return ""
-    share_left = f"{projection.level.likely:.0%} left"
+    share_left = f"{_level(projection)} left"
     if background.since_s is None or background.since_ratio is None:
         return share_left
     if projection.state == "infinite":
-        return f"{share_left}; they run out only if the load returns"
+        return f"{share_left}, they run out only if the load returns"
     began = clock_time(background.since_s, now=projection.at)
     return f"{share_left}, down from {background.since_ratio:.0%} at {began}"
+
+
+def _level(projection: Projection) -> str:
+    """The balance in percent, or nothing."""
+    return "" if projection.level is None else f"{projection.level.likely:.0%}"
 
 
 def _place(resource: Resource) -> str:
@@ -213,7 +231,7 @@ def _data(projection: Projection) -> str:
     age = projection.data_age_s
     if age is None:
         return ""
-    return f"newest datapoint {clock_time(projection.at - age, now=projection.at)}"
+    return f"data of {clock_time(projection.at - age, now=projection.at)}"
 
 
 def _numbers(assessment: Assessment) -> dict[str, str]:

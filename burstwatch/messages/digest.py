@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from burstwatch.config import Links
 from burstwatch.formatting import DAY, plain_name, span
 from burstwatch.messages.episode import Episode
-from burstwatch.messages.message import Message, actions, links_of
+from burstwatch.messages.message import NO_ACTION, Message, links_of
 
-#: A page was needless by our own count where the bucket was never empty nor under this share.
-NEEDLESS_ABOVE = 0.2
+#: A page was false by our own count where the bucket was never empty nor under this share.
+FALSE_ABOVE = 0.2
 #: A near miss is an episode that fell under this share and was never empty.
 NEAR_MISS_BELOW = 0.1
 MOST_CHANGES = 3
@@ -33,26 +33,25 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     """
     deployed = "a deployment with one function" if is_of_one_function else "the deployment"
     days = f"{lasts_s / DAY:.0f} days"
-    empty = [episode for episode in episodes if episode.was_empty]
-    changes = _changes(episodes)
-    count = f"{len(episodes)} episode{'' if len(episodes) == 1 else 's'}"
+    ran_out = [episode for episode in episodes if episode.was_empty]
+    without_s = sum(episode.at_zero_s or 0.0 for episode in episodes)
+    paged = [episode for episode in episodes if episode.paged_s is not None]
     requests_cost = "not known" if requests_usd is None else f"{requests_usd:.2f} USD"
     return Message(
         event="digest",
-        title=f"burstwatch {deployment}: {count} ended in {days}, {len(empty)} ran empty",
-        actions=actions(changes or ["no change to suggest"]),
+        title=f"DIGEST {deployment}, {days}: {_count(len(episodes), 'episode')}, {len(ran_out)} ran out of credits",
+        actions=_top_fixes(episodes),
         facts=(
-            "Open episodes are not counted: `burstwatch episodes` lists them",
-            f"Paged: {sum(episode.paged_s is not None for episode in episodes)} of {len(episodes)}",
-            f"Time at zero: {span(sum(episode.at_zero_s or 0.0 for episode in episodes))} in all",
-            f"Needless pages: {sum(map(is_needless, episodes))} (never under {NEEDLESS_ABOVE:.0%})",
-            f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, never empty)",
+            f"Without credits: {span(without_s)} in all, in {_count(len(ran_out), 'episode')}",
+            f"Pages: {len(paged)}, of them {sum(map(is_false_page, episodes))} false (never under {FALSE_ABOVE:.0%})",
+            f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, did not run out)",
             *(
                 [f"Not watched: {not_watched:.0f} resources, `burstwatch scan` says why"]
                 if not_watched
                 else []
             ),
             f"Cost of watching: {requests_cost} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",
+            "Open episodes are not counted: `burstwatch episodes` lists them",
         ),
         links=links_of("", links, at=at),
         keywords=("digest",),
@@ -61,9 +60,13 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     )
 
 
-def is_needless(episode: Episode) -> bool:
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def is_false_page(episode: Episode) -> bool:
     """True if somebody was paged and the bucket stayed far from empty. What is not known is not."""
-    is_far = episode.lowest_ratio is not None and episode.lowest_ratio >= NEEDLESS_ABOVE
+    is_far = episode.lowest_ratio is not None and episode.lowest_ratio >= FALSE_ABOVE
     return episode.paged_s is not None and not episode.was_empty and is_far
 
 
@@ -73,8 +76,8 @@ def is_near_miss(episode: Episode) -> bool:
     return not episode.was_empty and is_near
 
 
-def _changes(episodes: Sequence[Episode]) -> list[str]:
-    """List the changes that would help most: for the resources empty for longest, then for those most often in danger."""
+def _top_fixes(episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """The changes that would help most: for the resources longest without credits, then for those most often in danger."""
     by_resource: dict[tuple[str, str], list[Episode]] = {}
     for episode in episodes:
         if episode.fix:
@@ -84,8 +87,13 @@ def _changes(episodes: Sequence[Episode]) -> list[str]:
         return sum(episode.at_zero_s or 0.0 for episode in group), len(group)
 
     worst = sorted(by_resource.values(), key=weight, reverse=True)[:MOST_CHANGES]
-    return [
-        f"{plain_name(group[-1].name) or group[-1].resource_id} ({group[-1].resource_id}, "
-        f"{len(group)} in danger): {group[-1].fix}"
-        for group in worst
-    ]
+    if not worst:
+        return (NO_ACTION,)
+    return (
+        "Top fixes:",
+        *(
+            f"{number}. {plain_name(group[-1].name) or group[-1].resource_id} ({group[-1].resource_id}, "
+            f"{_count(len(group), 'episode')}): {group[-1].fix}"
+            for number, group in enumerate(worst, 1)
+        ),
+    )

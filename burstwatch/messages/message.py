@@ -1,4 +1,4 @@
-"""Writes the messages of an episode: what happens and when, what to do now, then everything else.
+"""Writes the messages of an episode: who runs out when and with what effect, where, what to do, then the facts.
 
 A message has no format of its own. ``text.py`` makes the description of an alarm and the
 e-mail of it and the JSON for chat clients and programs.
@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
+from urllib.parse import urlencode
 
 from burstwatch.config import Links
-from burstwatch.formatting import clock_time, cut, plain_name, span
+from burstwatch.formatting import clock_time, cut, hour_of, plain_name, span
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
+from burstwatch.messages.episode import Episode
 from burstwatch.messages.timeline import Timeline
+from burstwatch.shards import thing_id
 
 #: The event that a message tells.
 Event: TypeAlias = Literal[
@@ -22,20 +25,26 @@ Event: TypeAlias = Literal[
 ]
 #: The runbook with a section for each kind, headed by the kind's name.
 RUNBOOK_BY_KIND = "resource-critical"
-#: With a longer one the first action would not be in the first 100 characters.
-TITLE_NAME_LENGTH = 23
+#: The lock screen of a phone and the subject of an e-mail show this much.
+TITLE_LENGTH = 90
+#: Of a name that has to give way, this much stays in a title.
+SHORTEST_NAME = 10
+#: The dashboards in Grafana: of everything, of volumes, and of a resource of any other kind, with the variable that has its id.
+FLEET_BOARD = "burstwatch-fleet"
+BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
+OTHER_BOARD = ("burstwatch-resource", "resource")
+#: The line of a message after which there is nothing to do.
+NO_ACTION = "No action needed"
 #: Number of the worst that are named where one message stands for many.
 NAMED_IN_MASS = 10
-#: Words for many resources with an alarm of a severity.
-_ARE: Mapping[Verdict, str] = {"warning": "have a warning", "critical": "are critical"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One message, the most important first.
 
-    ``title`` says which resource, what and when, and ``where`` is the line below it: host, device,
-    volume, type, account and region. ``actions`` begins with what to do now.
+    ``title`` has the severity, the resource, what happens, when and its effect, and ``where`` is the line below it: host,
+    device, volume, type, account and region. ``actions`` are lines that begin with what to do now.
     ``facts`` are lines. ``links`` are pairs of a label and an address. ``thread`` keeps the
     messages of one resource together. ``context`` is for programs.
     """
@@ -53,30 +62,34 @@ class Message:
     context: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Event) -> Message:
-    """A resource in danger: its alarm opened or escalated, or its bucket is empty."""
-    is_empty = brief.verdict == "exhausted"
-    headline = f"critical, {brief.headline}" if event == "escalated" else brief.headline
+def danger_message(
+    brief: Brief, severity: Verdict, timeline: Timeline, links: Links, *, event: Event
+) -> Message:
+    """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
+    title = danger_title(brief, severity)
+    name = plain_name(brief.name)
+    runs_out = f"run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
-        title=f"{who(brief)}: {headline}",
+        title=title,
         where=_where(brief),
-        actions=actions([fix.text for fix in brief.fixes]),
+        actions=actions(
+            [fix.text for fix in brief.fixes],
+            note=brief.undone_by,
+            command=next((fix.command for fix in brief.fixes if fix.command), ""),
+        ),
         facts=_lines(
-            ("Effect now" if is_empty else "At zero credits", brief.at_zero),
-            ("Load" if is_empty else "Cause", brief.cause),
-            # Whoever runs the command must know who may undo it.
-            ("Note", brief.undone_by),
-            ("Command", next((fix.command for fix in brief.fixes if fix.command), "")),
+            ("Load", brief.cause),
+            ("At zero", "" if brief.at_zero.short in title else brief.at_zero.text),
+            ("At zero", brief.at_zero.note if brief.at_zero.short in title else ""),
             ("Exceeded", brief.exceeded),
-            ("Credits", brief.credits),
-            ("Run out", brief.between),
-            ("Data", brief.data),
+            ("Credits", "; ".join(filter(None, [brief.credits, runs_out, brief.data]))),
             *(("Note", caveat) for caveat in brief.caveats),
+            ("Name", "" if name in title else name),
             ("Snooze", _snooze(brief)),
         ),
         timeline=timeline,
-        links=links_of(runbook_of(brief.verdict), links, brief, at=brief.at),
+        links=links_of(runbook_of(severity, brief), links, brief, at=brief.at),
         keywords=(event, brief.verdict, brief.kind),
         thread=f"{brief.unit}/{brief.resource_id}",
         resources=(brief.resource_id,),
@@ -84,9 +97,22 @@ def danger_message(brief: Brief, timeline: Timeline, links: Links, *, event: Eve
     )
 
 
-def danger_title(brief: Brief) -> str:
-    """Title of a danger: the resource, its id and when it runs out."""
-    return f"{who(brief)} ({brief.resource_id}): {brief.headline}"
+def danger_title(brief: Brief, severity: Verdict) -> str:
+    """Title of a danger: how severe, who, what happens, when, and with what effect."""
+    is_critical = severity == "critical" or brief.verdict == "exhausted"
+    shown = "CRITICAL" if is_critical else "WARNING"
+    linked = "now" if brief.has_run_out else "then"
+    effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short else ""
+    says = f"{brief.credit_name} {brief.headline}{effect}"
+    if len(f"{shown} {who(brief)}: {says}") > TITLE_LENGTH:
+        says = f"credits {brief.headline}{effect}"
+    return title_of(shown, who(brief), says)
+
+
+def title_of(shown: str, name: str, says: str) -> str:
+    """A title that is not too long: a name gives way first, and then the end."""
+    room = TITLE_LENGTH - len(f"{shown} : {says}")
+    return cut(f"{shown} {cut(name, max(room, SHORTEST_NAME))}: {says}", TITLE_LENGTH)
 
 
 def over_message(
@@ -97,37 +123,34 @@ def over_message(
     links: Links,
     *,
     at: float,
-    lowest_ratio: float | None = None,
-    at_zero_s: float | None = None,
+    episode: Episode | None = None,
 ) -> Message:
-    """An alarm that is over at ``at``. Without a brief the resource itself is no longer there."""
-    clock = clock_time(at, now=at)
-    if brief is None:
-        title = f"{cut(resource_id, TITLE_NAME_LENGTH)}: deleted or no longer watched ({clock})"
-    elif brief.verdict == "warning":
-        title = f"{who(brief)}: no longer critical ({clock}), still a warning"
-    else:
-        title = f"{who(brief)}: {brief.ended_because or f'{brief.credit_name} recovered'} ({clock})"
-    level = "" if lowest_ratio is None else f"never under {lowest_ratio:.0%}"
+    """An alarm that is over at ``at``. Without a brief the resource itself is no longer there.
+
+    ``episode`` is what was measured of it, once all of its alarms are over.
+    """
+    at_zero_s = episode.at_zero_s if episode else None
+    level = ""
+    if episode and episode.lowest_ratio is not None:
+        level = f"never under {episode.lowest_ratio:.0%}"
     if timeline.empty_s is not None:
         level = f"first empty at {clock_time(timeline.empty_s, now=at)}"
     if at_zero_s:
-        level = f"{f'{level}, ' if timeline.empty_s else ''}empty for {span(at_zero_s)} in total"
+        level = f"{f'{level}, ' if timeline.empty_s else ''}empty for {span(at_zero_s)} in all"
     now = f"now {brief.credits}" if brief and brief.credits else ""
+    is_warning = brief is not None and brief.verdict == "warning"
     return Message(
         event="recovered" if brief else "gone",
-        title=title,
+        title=_over_title(brief, resource_id, timeline, at=at, at_zero_s=at_zero_s),
         where=_where(brief) if brief else f"Where: {resource_id}, {unit}",
-        actions=actions(
-            ["see its warning alarm" if brief and brief.verdict == "warning" else "nothing to do"]
-        ),
+        actions=("Do now: follow its warning alarm" if is_warning else NO_ACTION,),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
-            ("Credits", "; ".join(filter(None, (level, now)))),
-            ("Data", brief.data if brief else ""),
+            ("Credits", "; ".join(filter(None, (level, now, brief.data if brief else "")))),
+            ("So that it does not happen again", episode.fix if episode and not is_warning else ""),
         ),
         timeline=timeline,
-        links=links_of("", links, brief, at=at),
+        links=links_of("", links, brief, unit=unit, at=at),
         keywords=("recovered" if brief else "gone", *([brief.kind] if brief else [])),
         thread=f"{unit}/{resource_id}",
         resources=(resource_id,),
@@ -139,6 +162,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     worst: Sequence[Brief],
     count: int,
     *,
+    shared: str,
     where: str,
     unit: str,
     severity: Verdict,
@@ -147,23 +171,32 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     links: Links,
     at: float,
 ) -> Message:
-    """Many resources in danger: how many, and the worst of them. One cause is likely if they came into it together."""
-    are = "have had no burst credits for hours" if is_long_empty else _ARE[severity]
-    advice = "find the one cause (a deployment, a backup, a shared job) and stop it"
+    """Many resources in danger: how many, the soonest of them, and what they share.
+
+    ``worst`` are the first few, the worst first. ``shared`` is empty where nothing is.
+    """
+    says = "credits run out"
+    if worst:
+        says = f"{worst[0].credit_name} run out, the first {_soonest(worst[0])}"
+    advice = f"find the one cause{f' in {shared}' if shared else ''} and stop it"
     if is_long_empty:
+        says = f"no credits for hours ({hour_of(at)})"
         advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
+    shown = "CRITICAL" if severity == "critical" else "WARNING"
     return Message(
         event="mass",
-        title=f"{count} resources {are} in {where} ({clock_time(at, now=at)})",
-        where=f"{_where(worst[0])}, and others" if worst else f"Where: {where}",
+        title=title_of(shown, f"{count} resources", says),
+        where=f"Where: {where}{f', all in {shared}' if shared else ''}",
         actions=actions([advice]),
         facts=(
-            "A resource that comes into danger later has an alarm of its own.",
             f"Some of the {count}, the worst first:",
-            *(f"{label(brief)} ({brief.type}): {brief.headline}" for brief in worst),
+            *(
+                f"{label(brief)} ({brief.type}): {brief.credit_name} {brief.headline}"
+                for brief in worst
+            ),
         ),
         timeline=timeline,
-        links=links_of("mass", links, at=at),
+        links=links_of("mass", links, unit=unit, at=at),
         keywords=(severity, "mass"),
         thread=f"{unit}/mass",
         resources=tuple(brief.resource_id for brief in worst),
@@ -175,14 +208,15 @@ def mass_over_message(
     where: str, unit: str, severity: Verdict, timeline: Timeline, links: Links, *, at: float
 ) -> Message:
     """The alarm that stands for many of a severity is over."""
+    are = "critical" if severity == "critical" else "in a warning"
     return Message(
         event="mass",
-        title=f"Recovered: only few resources {_ARE[severity]} now in {where} ({clock_time(at, now=at)})",
+        title=f"RESOLVED many resources: only a few are {are} now ({hour_of(at)})",
         where=f"Where: {where}",
-        actions=actions(["look at the resources that still have an alarm of their own"]),
+        actions=("Do now: follow the alarms of single resources, where there are any",),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
-        links=links_of("mass", links, at=at),
+        links=links_of("mass", links, unit=unit, at=at),
         keywords=("recovered", "mass"),
         thread=f"{unit}/mass",
         resources=(),
@@ -193,21 +227,21 @@ def listing_message(
     kind: str, why: str, unit: str, timeline: Timeline, links: Links, *, at: float
 ) -> Message:
     """A kind of resources that could never be listed in a unit; without ``why`` it can be now."""
-    title = f"{kind}: not watched in {unit} ({clock_time(at, now=at)})"
-    steps = [
-        "allow the call to the function's role, or leave the kind out (settings kinds)",
-    ]
+    title = title_of("WARNING", kind, f"not watched, it can't be listed ({hour_of(at)})")
+    steps = actions(
+        ["allow the call to the function's role, or leave the kind out (setting kinds)"]
+    )
     if not why:
-        title = f"{kind}: can be listed now in {unit} ({clock_time(at, now=at)})"
-        steps = ["nothing to do"]
+        title = title_of("RESOLVED", kind, f"can be listed now ({hour_of(at)})")
+        steps = (NO_ACTION,)
     return Message(
         event="gone" if not why else "opened",
         title=title,
         where=f"Where: {kind}, {unit}",
-        actions=actions(steps),
+        actions=steps,
         facts=_lines(("Why", why)),
         timeline=timeline,
-        links=links_of("parts-failed", links, at=at),
+        links=links_of("parts-failed", links, unit=unit, at=at),
         keywords=("warning", kind),
         thread=f"{unit}/{kind}",
         resources=(kind,),
@@ -215,18 +249,21 @@ def listing_message(
     )
 
 
-def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at: float) -> Message:
-    """A fire drill, in which nothing is wrong."""
+def drill_message(drill_id: str, unit: str, timeline: Timeline, links: Links) -> Message:
+    """A fire drill, in which nothing is wrong, or the end of one."""
+    title = title_of("DRILL", drill_id, "nothing is wrong, and pages reach you")
+    last = "It ends by itself within minutes, and after an hour at the latest."
+    if timeline.over_s is not None:
+        title = title_of("DRILL over", drill_id, "the page and its end reached you")
+        last = f"It took {span(timeline.over_s - timeline.opened_s)}."
     return Message(
         event="drill",
-        title=f"{drill_id}: a drill, nothing is wrong",
-        where=f"Where: {unit}, deployment {deployment}",
-        actions=actions(["nothing to do"]),
-        facts=(
-            f"This drill shows that alarms and messages of the deployment {deployment!r} reach you.",
-            "The drill ends by itself some minutes after its start, and soon after an hour at the latest.",
-        ),
-        links=links_of("undelivered", links, at=at),
+        title=title,
+        where=f"Where: {unit}, deployment {links.deployment}",
+        actions=(NO_ACTION,),
+        facts=(last,),
+        timeline=timeline,
+        links=links_of("undelivered", links, unit=unit, at=timeline.opened_s),
         keywords=("drill",),
         thread=f"{unit}/{drill_id}",
         resources=(drill_id,),
@@ -234,14 +271,47 @@ def drill_message(drill_id: str, unit: str, deployment: str, links: Links, *, at
     )
 
 
-def runbook_of(verdict: Verdict) -> str:
-    """The name of the runbook for a verdict."""
-    return "resource-warning" if verdict == "warning" else RUNBOOK_BY_KIND
+def runbook_of(severity: Verdict, brief: Brief) -> str:
+    """The name of the runbook for an alarm of a severity."""
+    is_warning = severity == "warning" and brief.verdict != "exhausted"
+    return "resource-warning" if is_warning else RUNBOOK_BY_KIND
 
 
 def who(brief: Brief) -> str:
-    """Return the name of a resource for a title: its name tag, or its id."""
-    return plain_name(brief.name, TITLE_NAME_LENGTH) or cut(brief.resource_id, TITLE_NAME_LENGTH)
+    """Return the name of a resource for a title: its name tag, or its id in AWS."""
+    return plain_name(brief.name) or thing_id(brief.resource_id)
+
+
+def _over_title(
+    brief: Brief | None,
+    resource_id: str,
+    timeline: Timeline,
+    *,
+    at: float,
+    at_zero_s: float | None,
+) -> str:
+    """Title of an end: how it ended, when, and how long there were no credits."""
+    clock = hour_of(at)
+    if brief is None:
+        return title_of("RESOLVED", resource_id, f"deleted or no longer watched ({clock})")
+    if brief.verdict == "warning":
+        return title_of("WARNING", who(brief), f"no longer critical ({clock}), still a warning")
+    if brief.ended_because:
+        return title_of("RESOLVED", who(brief), f"{brief.ended_because} ({clock})")
+    back = f"at {brief.level}" if brief.level else "back"
+    without = ""
+    if at_zero_s:
+        without = f", had run out for {span(at_zero_s)}"
+    elif timeline.empty_s is not None:
+        without = f", had run out at {hour_of(timeline.empty_s)}"
+    return title_of("RESOLVED", who(brief), f"{brief.credit_name} {back} ({clock}){without}")
+
+
+def _soonest(brief: Brief) -> str:
+    """The time at which a resource runs out, as the end of a title."""
+    if brief.has_run_out:
+        return f"now ({hour_of(brief.at)})"
+    return brief.headline.removeprefix("run out ").removeprefix("may run out ")
 
 
 def label(brief: Brief) -> str:
@@ -272,12 +342,16 @@ def machine_context(brief: Brief) -> dict[str, str]:
     return {name: value for name, value in context.items() if value}
 
 
-def actions(steps: Sequence[str]) -> tuple[str, ...]:
-    """The steps as lines: the first for now, the others after it."""
-    return tuple(
-        f"{'Then' if number else 'Now'}: {step}"
+def actions(steps: Sequence[str], *, note: str = "", command: str = "") -> tuple[str, ...]:
+    """The steps as lines: the first for now, the others after it, and the command for the one that has it.
+
+    ``note`` comes before the command: whoever runs it must know who may undo it.
+    """
+    lines = [
+        f"{'Do next' if number else 'Do now'}: {step}"
         for number, step in enumerate(steps or ["follow the runbook"])
-    )
+    ]
+    return (*lines, *_lines(("Note", note), ("Command", command)))
 
 
 def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:
@@ -291,7 +365,7 @@ def _lasted(timeline: Timeline, at: float) -> str:
 
 def _where(brief: Brief) -> str:
     """Host, device, volume, type, account and region."""
-    return f"Where: {brief.resource_id} ({brief.type}), {brief.place}"
+    return f"Where: {thing_id(brief.resource_id)} ({brief.type}), {brief.place}"
 
 
 def _snooze(brief: Brief) -> str:
@@ -300,14 +374,31 @@ def _snooze(brief: Brief) -> str:
 
 
 def links_of(
-    runbook: str, links: Links, brief: Brief | None = None, *, at: float
+    runbook: str, links: Links, brief: Brief | None = None, *, unit: str = "", at: float
 ) -> tuple[tuple[str, str], ...]:
     """The links of a message as pairs of a label and an address. Those that do not apply are left out."""
     section = f"#{brief.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
     addresses = {
         "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
-        "Dashboard": links.dashboard_of(brief.metric_id if brief else "", at),
+        "Dashboard": links.dashboard_of(
+            board_of(brief, brief.unit if brief else unit, links.deployment),
+            brief.metric_id if brief else "",
+            at,
+        ),
         "Console": brief.console if brief else "",
         "Graph": brief.graph if brief else "",
     }
     return tuple((name, address) for name, address in addresses.items() if address)
+
+
+def board_of(brief: Brief | None, unit: str, deployment: str) -> str:
+    """The one of burstwatch's dashboards that shows a resource, or all of them, with its variables."""
+    variables = {"region": unit.rpartition("/")[2], "deployment": deployment}
+    board = FLEET_BOARD
+    if brief is not None:
+        board, variable = BOARDS.get(brief.kind, OTHER_BOARD)
+        variables[variable] = brief.metric_id
+        if (board, variable) == OTHER_BOARD:
+            variables |= {"kind": brief.kind, "thing": thing_id(brief.resource_id)}
+    query = urlencode({f"var-{name}": value for name, value in variables.items() if value})
+    return f"{board}?{query}"

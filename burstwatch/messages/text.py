@@ -9,10 +9,8 @@ from burstwatch.messages.message import Message
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
 DESCRIPTION_LENGTH = 1024
-#: The facts that are more important than all links but the first: the command, what happens at zero, and the cause.
-FACTS_BEFORE_LINKS = 3
-#: A longer title would leave no room for the place.
-TITLE_LENGTH = 250
+#: A link gives way to so many facts: the load; and what AWS says was exceeded, and the credits.
+FACTS_BEFORE_LINK = {"Runbook": 0, "Dashboard": 1, "Console": 3, "Graph": 3}
 #: A subject is ASCII and shorter than 100 characters.
 #: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (2026-11)
 SUBJECT_LENGTH = 99
@@ -24,19 +22,18 @@ def description(message: Message) -> str:
     A line that does not fit is left out whole, the least important first. The title, the place and the
     times of the episode stay. The first facts outrank every link but the first, and no links take more than half.
     """
-    timeline = message.timeline.lines() if message.timeline else []
+    timeline = [message.timeline.line] if message.timeline else []
     links = [f"{name}: {address}" for name, address in message.links]
-    head = cut(message.title, TITLE_LENGTH)
-    lines = [f"{head}\n{message.where}" if message.where else head]
+    lines = [f"{message.title}\n{message.where}" if message.where else message.title]
     lines += [*message.actions, *message.facts]
-    outranking = lines[: 1 + len(message.actions) + FACTS_BEFORE_LINKS]
 
     def is_too_long() -> bool:
         last = "\n".join([*timeline, *links])
-        everything = len("\n".join([*outranking, last]))
+        facts = FACTS_BEFORE_LINK[links[-1].partition(":")[0]]
+        outranking = lines[: 1 + len(message.actions) + facts]
         is_first_link = len(links) == 1
         return len(last) > DESCRIPTION_LENGTH // 2 or (
-            everything > DESCRIPTION_LENGTH and not is_first_link
+            len("\n".join([*outranking, last])) > DESCRIPTION_LENGTH and not is_first_link
         )
 
     while links and is_too_long():
@@ -48,15 +45,15 @@ def subject(message: Message) -> str:
     """The subject of an e-mail: the title in ASCII."""
     plain = "".join(c if c.isascii() and c.isprintable() else " " for c in message.title)
     plain = " ".join(plain.split())
-    if plain.startswith(":") and message.resources:  # nothing is left of the name
-        plain = f"{message.resources[0]}{plain}"
+    if " :" in plain and message.resources:  # nothing is left of the name
+        plain = plain.replace(" :", f" {message.resources[0]}:", 1)
     return plain[:SUBJECT_LENGTH]
 
 
 def email(message: Message) -> str:
     """The text of an e-mail."""
     links = [f"{name}: {address}" for name, address in message.links]
-    times = message.timeline.lines() if message.timeline else []
+    times = [message.timeline.line] if message.timeline else []
     head = [message.title, *filter(None, [message.where])]
     parts = [head, message.actions, [*message.facts, *times], links]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -74,18 +71,17 @@ def _fit(lines: Sequence[str], last: Sequence[str], length: int) -> str:
     return "\n".join([*kept, *last])
 
 
-#: The chat client cuts longer ones off.
-CHAT_TITLE_LENGTH = 250
+#: The chat client cuts off what is longer.
 CHAT_LENGTH = 8_000
 #: Characters that a chat client takes for a link, a mention or formatting, with look-alikes for them.
 LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
 
 
-def chat_message(message: Message) -> str:
-    """The message for chat clients and for programs."""
-    title = cut(_defused(message.title), CHAT_TITLE_LENGTH)
-    links = [f"{name}: {address}" for name, address in message.links]
+def chat_message(message: Message, chat: str = "slack") -> str:
+    """The message for chat clients and for programs, with links as ``chat`` writes them: ``slack`` or ``teams``."""
+    title = _defused(message.title)
     where, now, *next_steps = map(_defused, [message.where, *message.actions])
+    facts = [_defused(fact) for fact in message.facts]
     return json.dumps(
         {
             "version": "1.0",
@@ -94,10 +90,10 @@ def chat_message(message: Message) -> str:
                 "textType": "client-markdown",
                 "title": title,
                 "description": cut(
-                    "\n".join([*filter(None, [where]), now, *map(_defused, message.facts), *links]),
+                    "\n".join([*filter(None, [where]), now, *facts, _chat_links(message, chat)]),
                     CHAT_LENGTH,
                 ),
-                "nextSteps": next_steps,
+                "nextSteps": [step.removeprefix("Do next: ") for step in next_steps],
                 "keywords": list(message.keywords),
             },
             "metadata": {
@@ -109,6 +105,22 @@ def chat_message(message: Message) -> str:
             },
         },
         ensure_ascii=False,
+    )
+
+
+def _chat_links(message: Message, chat: str) -> str:
+    """All links in one line, by their names. The graph's is the longest, and a dashboard shows the same.
+
+    "Amazon Q renders notifications in the target chat platform's markdown":
+    https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html (2026-11)
+    """
+    links = dict(message.links)
+    if "Dashboard" in links:
+        links.pop("Graph", None)
+    written = {"slack": "<{url}|{name}>", "teams": "[{name}]({url})"}[chat]
+    return " · ".join(
+        written.format(name=name, url=url.replace("(", "%28").replace(")", "%29"))
+        for name, url in links.items()
     )
 
 

@@ -5,7 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-_LINE = re.compile(r"^(Opened|Paged|Empty|Over): (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$", re.MULTILINE)
+#: ``Times: opened 2026-01-31T14:28:00Z, paged 2026-01-31T14:30:00Z``; before, each time had a line of its own.
+_LINE = re.compile(r"^(?:Times: opened|Opened:|Paged:|Empty:|Over:) \d{4}-.*$", re.MULTILINE)
+_TIME = re.compile(
+    r"(opened|paged|empty|over):? (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?=,|$)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,26 +21,31 @@ class Timeline:
     empty_s: float | None = None
     over_s: float | None = None
 
-    def lines(self) -> list[str]:
-        """A line for each time, which ``read_timeline`` reads."""
+    @property
+    def line(self) -> str:
+        """All times in one line, which ``read_timeline`` reads."""
         times = {
-            "Opened": self.opened_s,
-            "Paged": self.paged_s,
-            "Empty": self.empty_s,
-            "Over": self.over_s,
+            "opened": self.opened_s,
+            "paged": self.paged_s,
+            "empty": self.empty_s,
+            "over": self.over_s,
         }
-        return [f"{name}: {_iso(at)}" for name, at in times.items() if at is not None]
+        known_times = [f"{name} {_iso(at)}" for name, at in times.items() if at is not None]
+        return f"Times: {', '.join(known_times)}"
 
 
 def read_timeline(description: str, *, made_at: float) -> Timeline:
     """The times in an alarm's description. Without any, the alarm was opened when it was made."""
-    texts: Mapping[str, str] = dict(_LINE.findall(description))
+    lines = "\n".join(_LINE.findall(description))
+    texts: Mapping[str, str] = {
+        name.lower(): text for name, text in re.findall(_TIME, lines.replace("\n", ", "))
+    }
     times = {name: at for name, text in texts.items() if (at := _seconds(text)) is not None}
     return Timeline(
-        opened_s=times.get("Opened", made_at),
-        paged_s=times.get("Paged"),
-        empty_s=times.get("Empty"),
-        over_s=times.get("Over"),
+        opened_s=times.get("opened", made_at),
+        paged_s=times.get("paged"),
+        empty_s=times.get("empty"),
+        over_s=times.get("over"),
     )
 
 

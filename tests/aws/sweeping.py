@@ -16,6 +16,9 @@ NOTICE = "arn:aws:sns:us-east-1:123456789012:notice"
 
 EVENTS = "arn:aws:sns:us-east-1:123456789012:events"
 
+#: What the name of an alarm says of a gp2 volume of 100 GiB.
+EFFECT = "runs out, then 300 of 3,000 IOPS"
+
 
 #: Every kind is listed at each sweep.
 EVERY_KIND = Config(page_topic_arn=TOPIC, notice_topic_arn=NOTICE, events_topic_arn=EVENTS)

@@ -13,7 +13,7 @@ from burstwatch.aws.sweep import sweep as sweeping
 from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.kinds import find_kinds
 from tests.aws.standby import watch_heartbeat
-from tests.aws.sweeping import CONFIG, EVERY_KIND, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EFFECT, EVERY_KIND, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -380,7 +380,7 @@ def test_the_last_whole_inventory_is_judged_and_paged_for_as_long_as_listing_fai
         swept = run_sweep(cloud, memory)
         cloud.aws.evaluate_alarms()
         assert not swept.completed
-    own = f"burstwatch/burstwatch/db/{disk.id}/critical"
+    own = f"burstwatch/burstwatch/db {EFFECT}/{disk.id}/critical"
     assert told(cloud, TOPIC) == [(own, "ALARM")]
 
 

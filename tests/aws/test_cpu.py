@@ -23,7 +23,7 @@ from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
 from burstwatch.messages.brief import make_brief
-from burstwatch.messages.digest import is_needless
+from burstwatch.messages.digest import is_false_page
 from burstwatch.messages.timeline import Timeline
 from tests.conftest import NOW, Cloud
 from tests.kinds.ec2_instance_cpu import FOUND, ITEMS
@@ -142,7 +142,7 @@ def test_an_episode_that_ended_in_unlimited_mode_is_not_measured_by_what_is_owed
     )  # fmt: skip
     episode = close_episode(cloud.clients, found, resource.id, [alarm], cloud.never())
     assert (episode.lowest_ratio, episode.empty_s) == (None, NOW - 3_600)
-    assert not is_needless(episode)
+    assert not is_false_page(episode)
 
 
 def test_a_new_t3_without_credits_is_no_incident(cloud: Cloud) -> None:
@@ -191,10 +191,9 @@ def test_an_unlimited_instance_warns_of_the_charge_and_never_pages(cloud: Cloud)
     found = see(cloud)
     assert found.assessments[CPU][1].verdict == "warning"
     brief = found.brief(CPU)
-    assert brief.headline.startswith("free CPU credits empty now")
-    assert brief.at_zero == (
-        "does not slow down, each further vCPU-hour costs 0.05 USD: 0.08 USD an hour at full load"
-    )
+    assert brief.headline.startswith("have run out (")
+    assert brief.at_zero.short == "extra CPU is billed"
+    assert brief.at_zero.note == "0.05 USD a vCPU-hour, 0.08 USD an hour at full load"
 
 
 def test_without_its_mode_an_instance_is_unknown_and_with_it_known_again(cloud: Cloud) -> None:

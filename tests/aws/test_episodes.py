@@ -17,7 +17,7 @@ from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Links
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
-from burstwatch.messages.digest import digest_message, is_near_miss, is_needless
+from burstwatch.messages.digest import digest_message, is_false_page, is_near_miss
 from burstwatch.messages.episode import Episode, Measured, measure_levels
 from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
@@ -115,8 +115,9 @@ def test_an_episode_that_is_not_over_is_listed_as_open(cloud: Cloud) -> None:
 def say_it_was_empty(cloud: Cloud) -> None:
     """A sweep has said so in the text of each alarm."""
     for alarm in cloud.aws.regions["us-east-1"].alarms.values():
-        text = "\n".join(Timeline(opened_s=NOW, empty_s=cloud.clock.now + 60).lines()[1:])
-        alarm["AlarmDescription"] += f"\n{text}"
+        opened_s = read_timeline(alarm["AlarmDescription"], made_at=NOW).opened_s
+        line = Timeline(opened_s=opened_s, empty_s=cloud.clock.now + 60).line
+        alarm["AlarmDescription"] += f"\n{line}"
 
 
 @pytest.mark.slow
@@ -175,9 +176,16 @@ def test_without_a_level_nothing_is_measured() -> None:
 
 def test_the_times_of_an_episode_are_read_back_from_the_words_of_its_alarm() -> None:
     times = Timeline(opened_s=1e9, paged_s=1e9 + 60, empty_s=1e9 + 120, over_s=1e9 + 180)
-    text = "\n".join(["db: recovered", *times.lines(), "Runbook: https://x"])
+    text = f"RESOLVED db: burst credits at 100%\n{times.line}\nRunbook: https://x"
     assert read_timeline(text, made_at=0.0) == times
-    assert read_timeline("Opened: today", made_at=7.0) == Timeline(opened_s=7.0)
+    for text in ("Opened: today", "Times: opened today", "Note: opened 2026-01-01T00:00:00Z"):
+        assert read_timeline(text, made_at=7.0) == Timeline(opened_s=7.0)
+
+
+def test_the_times_of_an_alarm_that_an_earlier_version_wrote_are_read_too() -> None:
+    """An upgrade in an episode must not forget when it began, nor that somebody was paged."""
+    text = "db: empty now\nOpened: 2026-09-21T14:28:00Z\nPaged: 2026-09-21T14:30:00Z\nRunbook: https://x"
+    assert read_timeline(text, made_at=0.0) == Timeline(opened_s=1790000880.0, paged_s=1790001000.0)
 
 
 @pytest.mark.slow
@@ -187,10 +195,9 @@ def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_he
     cloud, disk = logged
     _, out, err = burstwatch(cloud, "digest", "--deployment", "test")
     assert err == ""
-    assert out.startswith("burstwatch test: 1 episode ended in 7 days, 1 ran empty\n")
-    assert f"Now: db ({disk.id}, 1 in danger): change to gp3 with 3,000 IOPS" in out
-    assert "Paged: 1 of 1" in out
-    assert "Needless pages: 0" in out
+    assert out.startswith("DIGEST test, 7 days: 1 episode, 1 ran out of credits\n")
+    assert f"1. db ({disk.id}, 1 episode): change to gp3 with 3,000 IOPS" in out
+    assert "Pages: 1, of them 0 false (never under 20%)" in out
     aws_env.setenv("BURSTWATCH_NOTICE_TOPIC_ARN", NOTICE)
     function = load("lambdas.sweep")
     aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
@@ -224,11 +231,11 @@ def an_episode(**more: Any) -> Episode:
         ({"lowest_ratio": 0.0, "empty_s": 60.0}, False, False),
     ],
 )
-def test_a_page_is_needless_where_the_bucket_stayed_far_from_empty(
+def test_a_page_is_false_page_where_the_bucket_stayed_far_from_empty(
     more: dict[str, Any], *, needless: bool, near: bool
 ) -> None:
     episode = an_episode(**more)
-    assert (is_needless(episode), is_near_miss(episode)) == (needless, near)
+    assert (is_false_page(episode), is_near_miss(episode)) == (needless, near)
 
 
 def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longest() -> None:
@@ -242,11 +249,12 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
         links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
     assert message.links == ()  # a dashboard of one resource is none for all
-    assert [action.partition(": ")[2] for action in message.actions] == [
-        "vol-4 (vol-4, 1 in danger): change 4",
-        "vol-3 (vol-3, 1 in danger): change 3",
-        "vol-2 (vol-2, 1 in danger): change 2",
-    ]
+    assert message.actions == (
+        "Top fixes:",
+        "1. vol-4 (vol-4, 1 episode): change 4",
+        "2. vol-3 (vol-3, 1 episode): change 3",
+        "3. vol-2 (vol-2, 1 episode): change 2",
+    )
     assert "Not watched: 3 resources, `burstwatch scan` says why" in message.facts
     assert (
         "Cost of watching: not known for metric requests, 2.50 USD for the deployment (list prices)"
@@ -259,7 +267,7 @@ def test_every_alarm_of_a_resource_knows_the_page_of_its_episode(cloud: Cloud) -
     told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
     ended = {name.rpartition("/")[2]: text for (_, name, state), text in told if state == "OK"}
     assert ended.keys() == {"warning", "critical"}
-    assert all("\nPaged: " in text for text in ended.values())
+    assert all(", paged 2" in text for text in ended.values())
     # So the episode is one with a page, whichever of them is deleted last.
     times = read_timeline(ended["warning"], made_at=0.0)
     alarm = an_alarm(victim.id, "warning", times)
@@ -303,11 +311,11 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
     (over,) = [
         text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
     ]
-    assert over.startswith("Recovered: only few resources are critical now in ")
+    assert over.startswith("RESOLVED many resources: only a few are critical now (")
     # No alarm ends before its text tells it.
     ends = [text for (_, _, state), text in told if state == "OK"]
     assert len(ends) >= 2
-    assert all("ecovered" in text.partition("\n")[0] for text in ends), ends
+    assert all(text.startswith("RESOLVED ") for text in ends), ends
 
 
 def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:
@@ -333,7 +341,7 @@ def test_an_alarm_that_somebody_silenced_by_hand_stays_so(cloud: Cloud) -> None:
     cloud.aws.evaluate_alarms()
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     alarm["ActionsEnabled"] = False
-    while "\nEmpty: 2" not in alarm["AlarmDescription"]:
+    while ", empty 2" not in alarm["AlarmDescription"]:
         disk.minute(iops=3_000)
         run_sweep(cloud, memory)
         (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()

@@ -11,6 +11,7 @@ from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from tests.aws.masses import PREFIX, a_minute, draining, with_mass
 from tests.aws.sweeping import (
     CONFIG,
+    EFFECT,
     EVENTS,
     NOTICE,
     TOPIC,
@@ -36,7 +37,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "25 resources are critical in 123456789012/us-east-1 ("
+        "CRITICAL 25 resources: burst credits run out, the first in "
     )
     assert worst.id in alarm["AlarmDescription"]
     (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)
@@ -68,7 +69,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
         a_minute(cloud, hot, iops=1_000)
         run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/db/{hot[0].id}/critical"}
+    assert set(alarms(cloud)) == {f"{PREFIX}/db {EFFECT}/{hot[0].id}/critical"}
     mass = [change[2] for change in cloud.aws.notifications if "/many_at_once/" in change[1]]
     assert mass == ["ALARM", "OK"]
 

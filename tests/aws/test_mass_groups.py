@@ -16,7 +16,7 @@ from burstwatch.aws.alarms.api import (
 from burstwatch.aws.look.memory import Memory
 from tests.aws.chronic import play
 from tests.aws.masses import PREFIX, a_minute, draining, with_mass
-from tests.aws.sweeping import TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import EFFECT, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
 IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)
@@ -66,7 +66,7 @@ def test_a_volume_that_rises_ten_minutes_after_the_others_is_paged_by_its_name(
     empty, late = draining(cloud, 6, percent=0), Disk(cloud, percent=100)
     sweep_minutes(cloud, [*empty, late], 16, mass_from=5, memory=Memory())
     pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
-    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db/{late.id}/critical"]
+    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db {EFFECT}/{late.id}/critical"]
 
 
 def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(cloud: Cloud) -> None:
@@ -81,7 +81,9 @@ def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(clo
     sweep_minutes(cloud, [*soon, *later], 1, mass_from=5)
     assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert alarm["AlarmDescription"].startswith("7 resources are critical in ")
+    assert alarm["AlarmDescription"].startswith(
+        "CRITICAL 7 resources: burst credits run out, the first in "
+    )
 
 
 def test_a_second_rise_gets_a_mass_alarm_of_its_own(cloud: Cloud) -> None:
@@ -101,10 +103,10 @@ def test_what_has_been_empty_for_hours_has_an_alarm_apart_and_hides_no_burn_of_t
     run_sweep(cloud, config=with_mass(5))
     assert set(alarms(cloud)) == {
         f"{PREFIX}/long_empty/critical",
-        f"{PREFIX}/db/{burning.id}/critical",
+        f"{PREFIX}/db {EFFECT}/{burning.id}/critical",
     }
     text = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/long_empty/critical"]
-    assert text["AlarmDescription"].startswith("6 resources have had no burst credits for hours in")
+    assert text["AlarmDescription"].startswith("CRITICAL 6 resources: no credits for hours (")
 
 
 def test_what_is_seen_empty_within_the_same_minutes_joins_those_that_have_been_empty_for_hours(
@@ -121,7 +123,7 @@ def test_what_is_seen_empty_within_the_same_minutes_joins_those_that_have_been_e
     sweep_minutes(cloud, disks, 1, mass_from=5)
     assert set(alarms(cloud)) == {f"{PREFIX}/long_empty/critical"}
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert alarm["AlarmDescription"].startswith("8 resources have had no burst credits for hours")
+    assert alarm["AlarmDescription"].startswith("CRITICAL 8 resources: no credits for hours (")
 
 
 def test_a_mass_is_not_over_because_a_sweep_that_has_just_started_cannot_list_its_volumes(
@@ -166,7 +168,7 @@ def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
         run_sweep(cloud, memory, config=config)
         cloud.aws.evaluate_alarms()
     pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
-    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db/{back.id}/critical"]
+    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db {EFFECT}/{back.id}/critical"]
     assert {state for _, _, state in cloud.aws.notifications} == {"ALARM"}
 
 
@@ -231,7 +233,7 @@ def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stay
     for back in range(16):
         silent.put(cloud.clock.now - 60 * back, 0, iops=300)
     run_sweep(cloud, config=with_mass(5))
-    assert f"{PREFIX}/db/{silent.id}/critical" in alarms(cloud)
+    assert f"{PREFIX}/db {EFFECT}/{silent.id}/critical" in alarms(cloud)
 
 
 @pytest.mark.slow

@@ -101,8 +101,8 @@ def test_a_balance_whose_size_nobody_knows_pages_by_its_own_slope_before_it_is_e
                 for name, alarm in cloud.aws.regions["us-east-1"].alarms.items()
                 if name.endswith("/critical")
             ]
-            assert "credits end in " in text
-            assert "baseline, which is not known" in text
+            assert "credits run out in " in text
+            assert "then throttled to the baseline" in text
             assert "do not run out" not in text  # at which load is not known
     assert paged_s is not None
     assert dry_s is not None

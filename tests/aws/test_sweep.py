@@ -8,9 +8,11 @@ import pytest
 
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
+from burstwatch.messages.message import NO_ACTION
 from burstwatch.polling.bill import FLEET_METRICS
 from tests.aws.sweeping import (
     CONFIG,
+    EFFECT,
     EVERY_KIND,
     NOTICE,
     TOPIC,
@@ -35,7 +37,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
         if minute == 24:
             assert list(alarms(cloud).values()) == ["ALARM"]
     assert deepest < 20
-    prefix = f"burstwatch/burstwatch/db/{disk.id}"
+    prefix = f"burstwatch/burstwatch/db {EFFECT}/{disk.id}"
     paged = [change for change in cloud.aws.notifications if change[0] == TOPIC]
     noticed = [change for change in cloud.aws.notifications if change[0] == NOTICE]
     assert paged == [(TOPIC, f"{prefix}/critical", state) for state in ("ALARM", "OK")]
@@ -45,9 +47,9 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert alarms(cloud) == {}
     assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
     danger, over = cloud.aws.descriptions
-    assert danger.startswith("db: burst credits end in ")
+    assert danger.startswith("CRITICAL db: burst credits run out in ")
     assert over.startswith("db: burst credits recovered (")
-    assert "Now: nothing to do" in over
+    assert NO_ACTION in over
 
 
 def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
@@ -139,22 +141,21 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
         disk.minute(iops=3_000)
     run_sweep(cloud)
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    beginning = alarm["AlarmDescription"][:200]
+    beginning = alarm["AlarmDescription"][:220]
     assert beginning.startswith(
-        f"db: burst credits end in 11 min (14:30Z)\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
+        f"CRITICAL db: burst credits run out in 11 min (14:30Z), then 300 of 3,000 IOPS\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
     )
-    assert "\nNow: reduce the load" in beginning
+    assert "\nDo now: reduce the load" in beginning
     assert (
-        "\nThen: change to gp3 with 3,000 IOPS and 128 MiB/s (costs 1.88 USD a month less, takes minutes to hours)"
+        "\nDo next: change to gp3 with 3,000 IOPS and 128 MiB/s (1.88 USD a month less, takes minutes to hours)"
         in alarm["AlarmDescription"]
     )
     assert (
         f"\nCommand: aws ec2 modify-volume --region us-east-1 --volume-id {disk.id} "
         "--volume-type gp3 --iops 3000 --throughput 128\n" in alarm["AlarmDescription"]
     )
-    assert "300 instead of 3,000 IOPS" in alarm["AlarmDescription"]
     assert (
-        "Cause: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, at the limit of the volume"
+        "Load: reads and writes, 3,000 IOPS of 16 KiB, 46.9 MiB/s, at the limit of the volume"
         in alarm["AlarmDescription"]
     )
     assert alarm["TreatMissingData"] == "ignore"
@@ -342,7 +343,7 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
     swept = run_sweep(cloud, memory)
     assert swept.snapshot.metrics_requested < 4  # nothing was asked of its I/O anew
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert "Cause: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
+    assert "Load: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
     assert re.search(
         r"\nCredits: \d+% left, down from \d+% at \d\d:\d\dZ", alarm["AlarmDescription"]
     )

@@ -9,7 +9,7 @@ from burstwatch.aws.client.names import NOT_HEARD, NOT_PAGED, STANDBY_METRICS, s
 from burstwatch.aws.look.memory import Memory
 from tests.aws.masses import with_mass
 from tests.aws.standby import deploy_standby, text_of
-from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, EFFECT, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -43,7 +43,8 @@ def test_a_full_quota_of_alarms_pages_each_resource_by_its_name(cloud: Cloud) ->
     assert sweep_and_evaluate(cloud, memory) == [
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")
     ]
-    assert text_of(cloud, NOT_PAGED).startswith(f"orders ({orders.id}): burst credits end in ")
+    assert text_of(cloud, NOT_PAGED).startswith("CRITICAL orders: burst credits run out in ")
+    assert orders.id in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert "LimitExceeded" in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert orders.id not in str(cloud.aws.notifications)  # an alarm of its own could not be made
 
@@ -66,7 +67,10 @@ def test_a_further_resource_is_named_although_the_first_one_is_still_without_an_
     assert [state for _, _, state in told] == ["OK", "ALARM"]
     named, _, _ = text_of(cloud, NOT_PAGED).partition("ALARM: ")
     # Each once, although the first has been written before.
-    assert sorted(line.split(" (")[0] for line in named.splitlines()) == ["billing", "orders"]
+    assert sorted(line.split(":")[0] for line in named.splitlines()) == [
+        "CRITICAL billing",
+        "CRITICAL orders",
+    ]
 
 
 def test_the_alarm_resolves_when_there_is_room_again_and_the_resource_has_its_own(
@@ -81,7 +85,7 @@ def test_the_alarm_resolves_when_there_is_room_again_and_the_resource_has_its_ow
     for _ in range(4):
         disk.minute(iops=3_000)
         told += sweep_and_evaluate(cloud, memory)
-    own = f"burstwatch/burstwatch/orders/{disk.id}/critical"
+    own = f"burstwatch/burstwatch/orders {EFFECT}/{disk.id}/critical"
     assert set(told) == {
         (TOPIC, own, "ALARM"),
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "OK"),
@@ -114,7 +118,7 @@ def test_what_silences_a_page_is_told_on_the_other_topic(
     deploy_standby(cloud)
     disk, memory = critical_disk(cloud, "orders"), Memory()
     sweep_and_evaluate(cloud, memory)
-    own = f"burstwatch/burstwatch/orders/{disk.id}/critical"
+    own = f"burstwatch/burstwatch/orders {EFFECT}/{disk.id}/critical"
     silence(cloud, own)
     disk.minute(iops=3_000)
     memory.heard_at -= HEARING_S  # an hour later

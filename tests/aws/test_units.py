@@ -12,7 +12,7 @@ from burstwatch.aws.sweep.units import Units
 from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.invoking import Context, load
-from tests.aws.sweeping import CONFIG, Disk, alarms
+from tests.aws.sweeping import CONFIG, EFFECT, Disk, alarms
 from tests.conftest import NOW, Cloud
 from tests.kinds._rds import instance
 
@@ -83,8 +83,8 @@ def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
         cloud.aws.evaluate_alarms()
 
     sweep_both()
-    at_home = "burstwatch/burstwatch/orders-db/critical"
-    foreign = "burstwatch/burstwatch@123456789012.eu-west-1/orders-db/critical"
+    at_home = f"burstwatch/burstwatch/{EFFECT}/orders-db/critical"
+    foreign = f"burstwatch/burstwatch@123456789012.eu-west-1/{EFFECT}/orders-db/critical"
     assert alarms(cloud) == {at_home: "ALARM", foreign: "ALARM"}
     episodes = open_episodes(read_alarms(cloud.clients, "burstwatch/"))
     assert {(one.unit, one.resource_id) for one in episodes} == {

@@ -24,6 +24,7 @@ from burstwatch.shards import Unit
 from demo.inbox import Inbox, Message
 from demo.localcloud.cloud import LocalCloud
 from demo.localcloud.emulators import LOCALSTACK
+from tests.aws.sweeping import EFFECT
 
 DEPLOYMENT = "three"
 #: The longest that the local cloud has been seen to need for an alarm to be OK is four minutes.
@@ -163,7 +164,7 @@ def _play(clients: Clients, episode: Episode, outputs: dict[str, str]) -> None:
         raised = {one["AlarmName"]: one for one in alarms if one["StateValue"] == "ALARM"}
         phase = _next_phase(phase, episode.volumes["emptied"], raised)
         at_risk = [episode.volumes[fate] for fate in ("retyped", "deleted", "refilled")]
-        if not saved and all(f"{prefix}{one}/critical" in raised for one in at_risk):
+        if not saved and all(f"{prefix}{EFFECT}/{one}/critical" in raised for one in at_risk):
             _save(ec2, episode.volumes)
             saved = True
         elif saved and phase == "well" and not alarms:
@@ -178,7 +179,7 @@ def _next_phase(phase: str, volume_id: str, raised: Mapping[str, Mapping[str, An
         return "low"
     if phase == "low" and "critical" in of_it:
         return "dry"
-    is_told = any("\nEmpty: 2" in one["AlarmDescription"] for one in of_it.values())
+    is_told = any(", empty 2" in one["AlarmDescription"] for one in of_it.values())
     return "well" if phase == "dry" and is_told else phase
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from burstwatch.messages.message import NO_ACTION
 from demo.localcloud.cloud import LocalCloud
+from tests.aws.sweeping import EFFECT
 from tests.local_cloud.conftest import REGION, Deployed
 from tests.local_cloud.episode import MINUTE_S, Episode, events_of, told
 from tests.local_cloud.outside import AWS, burstwatch
@@ -170,8 +172,8 @@ def test_volumes_at_risk_are_one_page_each_that_resolves_and_nothing_is_left(
     at_risk = {
         one for fate, one in played.volumes.items() if fate in {"retyped", "deleted", "refilled"}
     }
-    names = {f"burstwatch/three/{volume}/critical" for volume in at_risk}
-    emptied = f"burstwatch/three/orders-db/{played.volumes['emptied']}"
+    names = {f"burstwatch/three/{EFFECT}/{volume}/critical" for volume in at_risk}
+    emptied = f"burstwatch/three/orders-db {EFFECT}/{played.volumes['emptied']}"
     assert played.made == names | {f"{emptied}/warning", f"{emptied}/critical"}
     assert told(played, "sqs:page") == {
         name: ["ALARM", "OK"] for name in {*names, f"{emptied}/critical"}
@@ -200,7 +202,7 @@ def test_one_volume_goes_through_a_whole_life_told_once_each_in_one_thread(
     ]  # fmt: skip
     assert len({one["threadId"] for one in messages}) == 1
     mails = [text.partition("\n")[0] for text in played.mails if volume in text]
-    expected = ("orders-db: burst credits end in ", "orders-db: critical, burst credits end in ", "orders-db: burst credits empty now (", "orders-db: burst credits recovered (")  # fmt: skip
+    expected = ("WARNING orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits have run out (", "RESOLVED orders-db: burst credits at ")  # fmt: skip
     assert len(mails) == len(expected)
     assert all(map(str.startswith, mails, expected)), mails
     (closed,) = (one for one in played.listed if one.resource_id == volume)
@@ -215,7 +217,7 @@ def test_one_volume_goes_through_a_whole_life_told_once_each_in_one_thread(
         if volume in alarm["AlarmName"] and alarm["NewStateValue"] == "OK"
     ]
     assert oks
-    assert all("Now: nothing to do" in alarm["AlarmDescription"] for alarm in oks)
+    assert all(NO_ACTION in alarm["AlarmDescription"] for alarm in oks)
 
 
 def test_a_snoozed_volume_stays_silent_and_says_so(episode: Future[Episode]) -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 import pytest
 
 from demo.localcloud.emulators import LOCALSTACK
+from tests.aws.sweeping import EFFECT
 from tests.local_cloud.conftest import QUEUE_REGION
 from tests.local_cloud.queued import NOT_A_UNIT, SHARDS, Queued
 
@@ -31,7 +32,7 @@ def test_a_volume_in_danger_has_one_alarm_whose_name_says_nothing_of_shards(
     queued: Future[Queued],
 ) -> None:
     found = queued.result()
-    assert found.alarms == {f"burstwatch/burstwatch/{found.volume}/critical"}
+    assert found.alarms == {f"burstwatch/burstwatch/{EFFECT}/{found.volume}/critical"}
 
 
 def test_a_message_that_fails_is_kept_aside_and_a_late_one_is_left_out(

@@ -81,10 +81,10 @@ def test_half_of_the_load_is_named() -> None:
     fix = less_load(bucket, level=2_700_000, demand=3_000, unit="IOPS")
     assert (
         fix.effect
-        == "at half the load (1,500 IOPS) the credits last 38 min; under 300 IOPS they do not run out"
+        == "at half of it (1,500 IOPS) the credits last 38 min; under 300 IOPS they refill"
     )
     fix = less_load(bucket, level=2_700_000, demand=500, unit="IOPS")
-    assert fix.effect == "at half the load (250 IOPS) it never runs out"
+    assert fix.effect == "at half of it (250 IOPS) the credits do not run out"
 
 
 def test_a_disk_of_spinning_metal_may_grow_change_its_type_or_become_gp3() -> None:
@@ -365,10 +365,11 @@ def test_the_surplus_of_a_database_costs_what_its_engine_and_its_region_say(
         "DBInstanceClass": "db.t3.medium", "DBInstanceStatus": "available",
     }  # fmt: skip
     kind = find_kinds()["rds_instance_cpu"]
-    for region, words in (("us-east-1", f"costs {usd} USD"), ("sa-east-1", "price not known")):
+    for region, price in (("us-east-1", f"{usd} USD a vCPU-hour, "), ("sa-east-1", "")):
         thing = Thing(id="orders", name="", tags={}, item=item, unit=f"123456789012/{region}")
         (resource,) = kind.describe(thing, {}, 0.0)
-        assert words in kind.at_zero(resource)
+        assert kind.at_zero(resource).short == "extra CPU is billed"
+        assert kind.at_zero(resource).note[: len(price) or 1] == price
 
 
 def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_allowed_for() -> None:

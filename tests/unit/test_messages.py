@@ -7,16 +7,39 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from burstwatch.aws.client.names import alarm_name, alarm_prefixes, parse_alarm_name, unit_prefix
+from burstwatch.aws.client.names import (
+    alarm_name,
+    alarm_prefixes,
+    effect_at_zero,
+    parse_alarm_name,
+    unit_prefix,
+)
 from burstwatch.config import Config, Links
 from burstwatch.fixes.fix import Command, Fix
 from burstwatch.formatting import clock_time, countdown, plain_name
+from burstwatch.history.observations import Limit, Resource
+from burstwatch.kinds.base import AtZero
 from burstwatch.messages.brief import Brief
-from burstwatch.messages.message import Event, danger_message, over_message
-from burstwatch.messages.text import DESCRIPTION_LENGTH, chat_message, description, email, subject
+from burstwatch.messages.message import (
+    NO_ACTION,
+    TITLE_LENGTH,
+    Event,
+    danger_message,
+    danger_title,
+    over_message,
+)
+from burstwatch.messages.shared import shared_by
+from burstwatch.messages.text import (
+    DESCRIPTION_LENGTH,
+    LOOK_ALIKES,
+    chat_message,
+    description,
+    email,
+    subject,
+)
 from burstwatch.messages.timeline import Timeline, read_timeline
 from burstwatch.shards import Unit
 
@@ -37,11 +60,18 @@ BRIEF = Brief(
     credit_name="burst credits",
     verdict="critical",
     at=NOW,
-    headline=f"burst credits end in 119 min ({clock_time(NOW + 90_000, now=NOW)})",
+    headline="run out in 119 min (16:13Z)",
     between="between 14:40Z and 14:52Z",
-    at_zero="falls from 3,000 to 300 IOPS",
+    at_zero=AtZero(short="300 of 3,000 IOPS"),
+    level="62%",
     fixes=(
-        Fix(action="reduce the load", effect="it refills", takes="works at once", usd_month=0.0),
+        Fix(
+            action="reduce the load",
+            effect="it refills",
+            takes="works immediately",
+            usd_month=0.0,
+            is_less_load=True,
+        ),
         Fix(
             action="change to gp3 with 3,000 IOPS and 125 MiB/s",
             effect="uses no credits",
@@ -74,25 +104,29 @@ def test_a_message_of_any_tag_keeps_every_limit(
 ) -> None:
     links = Links(dashboard="https://x/" + "d" * dashboard, runbooks="https://wiki.example.org/r")
     brief = replace(BRIEF, name=name, caveats=(f"tag is {caveat!r}",))
-    message = danger_message(brief, TIMES, links, event=event)
+    message = danger_message(brief, "critical", TIMES, links, event=event)
     text = description(message)
     # CloudWatch takes 1,024 characters, and ends a line of ours where we end it.
     assert len(text) <= 1_024
     assert text.split("\n")[0] == message.title
     assert text.split("\n")[1] == f"Where: {BRIEF.resource_id} ({BRIEF.type}), {BRIEF.place}"
-    assert text.index("Now: reduce the load") < 200
+    # A lock screen shows ninety characters; who, what, when and the effect are among them.
+    assert len(message.title) <= TITLE_LENGTH
+    assert "run out in 119 min (16:13Z), then 300 of 3,000 IOPS" in message.title
+    assert message.title.startswith("CRITICAL ")
+    assert text.index("Do now: reduce the load") < 220
     assert read_timeline(text, made_at=0.0) == TIMES
     assert not re.search("[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e]", text)
     # SNS takes ASCII of fewer than 100 characters for a subject.
     assert re.fullmatch(r"[!-~][ -~]{0,98}", subject(message))
     # Amazon Q cuts a title at 250 and a description at 8,000.
     chat = json.loads(chat_message(message))
-    assert len(chat["content"]["title"]) <= 250
+    assert chat["content"]["title"] == message.title.translate(LOOK_ALIKES)
     assert len(chat["content"]["description"]) <= 8_000
     assert "\n" not in chat["content"]["title"]
     assert not set("<>`*~") & set(chat["content"]["title"])
     assert chat["metadata"]["threadId"] == "123456789012/eu-central-1/vol-0123456789abcdef0"
-    assert email(message).startswith(f"{message.title}\n{message.where}\n\nNow: reduce the load")
+    assert email(message).startswith(f"{message.title}\n{message.where}\n\nDo now: reduce the load")
 
 
 @given(name=ODD, region=st.sampled_from(["eu-central-1", "ap-southeast-2"]))
@@ -170,13 +204,13 @@ def test_every_message_says_in_its_first_four_lines_which_host_device_volume_typ
             type=random.choice(["gp2 100 GiB", "st1 16384 GiB", "sc1 500 GiB"]),
             place=f"{device} of {named} in {unit}",
             cause="c" * random.randrange(300),
-            at_zero="z" * random.randrange(300),
+            at_zero=AtZero(short="z" * random.randrange(40), note="n" * random.randrange(300)),
             fixes=BRIEF.fixes * random.randrange(3),
             caveats=tuple(any_text(random, 200) for _ in range(random.randrange(3))),
         )
         links = Links(dashboard=f"https://x/{'d' * random.randrange(900)}", runbooks="https://w/r")
         event: Event = random.choice(["opened", "escalated", "empty"])
-        told = danger_message(brief, TIMES, links, event=event)
+        told = danger_message(brief, "critical", TIMES, links, event=event)
         over = over_message(brief, volume, unit, TIMES, links, at=NOW)
         for message in (told, over):
             text = description(message)
@@ -184,6 +218,7 @@ def test_every_message_says_in_its_first_four_lines_which_host_device_volume_typ
             assert len(text) <= 1_024
             assert all(word in first for word in (host, device, volume, brief.type, unit)), text
             assert not any(word in text.split("\n")[0] for word in ("\u202e", "\u200b"))
+            assert len(message.title) <= TITLE_LENGTH
 
 
 def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters() -> None:
@@ -194,28 +229,78 @@ def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters
     assert "orders-db/vol-0123456789abcdef0" in f'ALARM: "{name}" in EU (Frankfurt)'[:80]
 
 
+def test_the_name_of_an_alarm_says_the_effect_where_a_lock_screen_shows_only_that() -> None:
+    name = alarm_name(
+        "burstwatch/prod/", "orders-db", "vol-0123456789abcdef0", "critical", effect=effect_at_zero("300 of 3,000 IOPS"),
+    )  # fmt: skip
+    assert (
+        name
+        == "burstwatch/prod/orders-db runs out, then 300 of 3,000 IOPS/vol-0123456789abcdef0/critical"
+    )
+    assert parse_alarm_name(name) == ("", "orders-db")
+
+
+@given(
+    name=ODD,
+    effect=st.sampled_from(["", "300 of 3,000 IOPS", "2.9 of 100 MiB/s", "extra CPU is billed"]),
+    deployment=st.sampled_from(["burstwatch", "d" * 32]),
+)
+@example(name="runs", effect="300 of 3,000 IOPS", deployment="burstwatch")
+@example(name="runs out", effect="", deployment="burstwatch")
+def test_an_alarm_with_an_effect_still_shows_the_id_in_a_subject_and_gives_the_name_back(
+    name: str, effect: str, deployment: str
+) -> None:
+    volume = "vol-0123456789abcdef0"
+    alarm, plain = (
+        alarm_name(f"burstwatch/{deployment}/", name, volume, "critical", effect=words)
+        for words in (effect_at_zero(effect), "")
+    )
+    assert alarm.split("/")[-2:] == [volume, "critical"]
+    assert volume in f'ALARM: "{alarm}'[:100] or alarm == plain
+    assert parse_alarm_name(alarm) == parse_alarm_name(plain)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 119.0, 599.0, 1_020.0, 7_100.0, 80_000.0])
+@pytest.mark.parametrize(
+    "left",
+    ["300 of 3,000 IOPS", "12,000 of 64,000 IOPS", "extra CPU is billed", "17% of 192 vCPUs"],
+)
+@pytest.mark.parametrize("credit_name", ["burst credits", "CPU credits", "free CPU credits"])
+@pytest.mark.parametrize("name", ["", "orders-db", "payments-prod-primary-postgres-1"])
+def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
+    seconds: float, left: str, credit_name: str, name: str
+) -> None:
+    brief = replace(
+        BRIEF, name=name, credit_name=credit_name, at_zero=AtZero(short=left), headline=f"run out in {countdown(seconds)} (14:47Z)",
+    )  # fmt: skip
+    title = danger_title(brief, "critical")
+    assert len(title) <= TITLE_LENGTH
+    assert title.startswith(f"CRITICAL {(name or BRIEF.resource_id)[:9]}")
+    assert title.endswith(f"credits run out in {countdown(seconds)} (14:47Z), then {left}")
+
+
 @pytest.mark.parametrize(
     ("verdict", "brief", "title"),
     [
-        ("ok", BRIEF, "orders-db: burst credits recovered (14:14Z)"),
+        ("ok", BRIEF, "RESOLVED orders-db: burst credits at 62% (14:14Z), had run out at 14:15Z"),
         (
             "ok",
             replace(BRIEF, ended_because="not in use any more"),
-            "orders-db: not in use any more (14:14Z)",
+            "RESOLVED orders-db: not in use any more (14:14Z)",
         ),
-        ("warning", BRIEF, "orders-db: no longer critical (14:14Z), still a warning"),
-        ("gone", None, "vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
+        ("warning", BRIEF, "WARNING orders-db: no longer critical (14:14Z), still a warning"),
+        ("gone", None, "RESOLVED vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
     ],
 )
 def test_an_alarm_that_is_over_does_not_repeat_the_danger(
     verdict: str, brief: Brief | None, title: str
 ) -> None:
-    found = None if brief is None else replace(brief, verdict=verdict, headline="dry in 8 min")  # type: ignore[arg-type]
+    found = None if brief is None else replace(brief, verdict=verdict, headline="run out in 8 min")  # type: ignore[arg-type]
     message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
     assert message.title == title
-    todo = "see its warning alarm" if verdict == "warning" else "nothing to do"
-    assert message.actions == (f"Now: {todo}",)
-    assert "dry in" not in description(message)
+    todo = "Do now: follow its warning alarm" if verdict == "warning" else NO_ACTION
+    assert message.actions == (todo,)
+    assert "run out in" not in description(message)
 
 
 def test_a_time_on_another_day_has_its_date() -> None:
@@ -224,10 +309,10 @@ def test_a_time_on_another_day_has_its_date() -> None:
 
 
 def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
-    message = danger_message(BRIEF, TIMES, Config().links, event="opened")
+    message = danger_message(BRIEF, "warning", TIMES, Config().links, event="opened")
     assert message.actions == (
-        "Now: reduce the load (costs nothing, works at once): it refills",
-        "Then: change to gp3 with 3,000 IOPS and 125 MiB/s (costs 2.00 USD a month less, takes minutes to hours): uses no credits",
+        "Do now: reduce the load. It refills",
+        "Do next: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): uses no credits",
     )
 
 
@@ -239,7 +324,7 @@ def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place
         fix = Fix(
             action="change to t3.xlarge",
             effect="covers the current load",
-            takes="works at once",
+            takes="works immediately",
             commands=(
                 Command(service="ec2", operation="StopInstances", region="us-east-1", parameters={"InstanceIds": ["i-" + "0" * length]}),
             ),
@@ -248,7 +333,11 @@ def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place
             BRIEF, fixes=(fix,), cause="CPU at 95% of 2 vCPUs", undone_by="the stack shop made it"
         )
         message = danger_message(
-            brief, TIMES, Links(dashboard="https://x/d", runbooks="https://w/r"), event="opened"
+            brief,
+            "warning",
+            TIMES,
+            Links(dashboard="https://x/d", runbooks="https://w/r"),
+            event="opened",
         )
         text = description(message)
         assert len(text) <= DESCRIPTION_LENGTH
@@ -275,3 +364,50 @@ def test_the_time_that_is_left_is_to_the_second_under_ten_minutes_and_never_too_
     seconds: float, shown: str
 ) -> None:
     assert countdown(seconds) == shown
+
+
+def a_volume(number: int, *, host: str, zone: str, **tags: str) -> Resource:
+    return Resource(
+        kind="ebs_volume", id=f"vol-{number}", name="", unit="123456789012/us-east-1", bucket=None,
+        no_bucket_reason="gp3", limit=Limit(rate=1.0, binding=""), parents=(host,), facts={"zone": zone},
+        tags={"Name": str(number), **tags},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("volumes", "shared"),
+    [
+        ([a_volume(1, host="i-1", zone="a")], ""),
+        ([a_volume(1, host="i-1", zone="a"), a_volume(2, host="i-2", zone="b")], ""),
+        ([a_volume(1, host="i-1", zone="a"), a_volume(2, host="i-2", zone="a")], "the zone a"),
+        ([a_volume(n, host="i-1", zone="a", team="x", env="y") for n in range(3)], "the instance i-1 and the zone a"),
+        ([a_volume(n, host=f"i-{n}", zone="", team="x", owner=str(n)) for n in range(3)], "the tag team=x"),
+        (
+            [a_volume(n, host=f"i-{n}", zone="", **{"eks:cluster-name": "shop", "aws:x": "y"}) for n in range(3)],
+            "the cluster shop",
+        ),
+    ],
+)  # fmt: skip
+def test_what_many_share_is_named_the_narrowest_first(volumes: list[Resource], shared: str) -> None:
+    assert shared_by(volumes) == shared
+
+
+@pytest.mark.parametrize(
+    ("chat", "runbook"),
+    [("slack", "<https://w/r/x.md|Runbook>"), ("teams", "[Runbook](https://w/r/x.md)")],
+)
+def test_a_chat_message_has_its_links_by_name_in_one_line_and_twelve_lines_in_all(
+    chat: str, runbook: str
+) -> None:
+    links = Links(dashboard="https://x/{resource_id}(1)", runbooks="https://w/r")
+    message = danger_message(BRIEF, "critical", TIMES, links, event="opened")
+    message = replace(message, links=(("Runbook", "https://w/r/x.md"), *message.links[1:]))
+    content = json.loads(chat_message(message, chat))["content"]
+    last = content["description"].rpartition("\n")[2]
+    assert last.startswith(f"{runbook} · ")
+    assert "Dashboard" in last
+    assert "https://x/vol-0123456789abcdef0%281%29" in last
+    # A dashboard shows what the graph shows, whose address is longer than the rest of the message.
+    assert "Graph" not in last
+    lines = [content["title"], *content["description"].split("\n"), *content["nextSteps"]]
+    assert len(lines) <= 12

@@ -316,7 +316,7 @@ def test_people_read_the_answer_in_words() -> None:
     )
     assert code == 0
     assert out.splitlines() == [
-        "runs out in 12.0 h, at worst in 5.1 h; then slows down to 20% of 2 vCPUs, gradually",
+        "runs out in 12.0 h, at worst in 5.1 h; then 20% of 2 vCPUs, reached gradually",
         "ec2_instance_cpu t3.medium: the load spends 1.2 vCPU and 0.4 vCPU come in",
         "the bucket holds 576 credits",
         "full now; without load, an empty bucket is full after 24.0 h",

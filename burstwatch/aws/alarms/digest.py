@@ -75,4 +75,4 @@ def send_digest(clients: Clients, message: Message, config: Config) -> None:
         one of AWS_ERRORS: if it cannot be sent.
     """
     unit = clients.unit()
-    send(clients, message, topic=config.notice_topic_arn, severity="digest", unit=unit)
+    send(clients, message, config, topic=config.notice_topic_arn, severity="digest", unit=unit)

@@ -80,13 +80,15 @@ def publish_events(
             message = write()
             part = f"event {message.event} of {_subject_of(message)}"
             topic = config.events_topic_arn
-            send(clients, message, topic=topic, severity=severity, unit=snapshot.unit)
+            send(clients, message, config, topic=topic, severity=severity, unit=snapshot.unit)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others theirs
             problems.append(Problem(part=part, error=describe_error(error)))
     return problems
 
 
-def send(clients: Clients, message: Message, *, topic: str, severity: str, unit: Unit) -> None:
+def send(
+    clients: Clients, message: Message, config: Config, *, topic: str, severity: str, unit: Unit
+) -> None:
     """Send a message to a topic: plain text to a mailbox, the chat schema to everything else.
 
     Raises:
@@ -102,7 +104,9 @@ def send(clients: Clients, message: Message, *, topic: str, severity: str, unit:
         TopicArn=topic,
         Subject=subject(message),
         MessageStructure="json",
-        Message=json.dumps({"default": chat_message(message), "email": email(message)}),
+        Message=json.dumps(
+            {"default": chat_message(message, config.chat), "email": email(message)}
+        ),
         MessageAttributes={
             name: {"DataType": "String", "StringValue": value} for name, value in values.items()
         },

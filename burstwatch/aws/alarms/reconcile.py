@@ -28,6 +28,7 @@ from burstwatch.aws.client.names import (
     MASS,
     NOT_LISTED,
     alarm_name,
+    effect_at_zero,
     group_of,
     mass_name,
     part_name,
@@ -44,6 +45,7 @@ from burstwatch.aws.client.session import (
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
+from burstwatch.messages.brief import at_zero_of
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import danger_title
 from burstwatch.messages.text import description
@@ -185,7 +187,8 @@ def _unmade(
         group = plan.groups.get(key)
         for resource_id in (key,) if group is None else group.resource_ids:
             try:
-                title = danger_title(snapshot.brief(resource_id))
+                brief = snapshot.brief(resource_id)
+                title = f"{danger_title(brief, severity)}. {resource_id}"
             except Exception:  # noqa: BLE001 - perhaps its words were what failed
                 title = f"{resource_id} is {severity}"
             lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
@@ -314,5 +317,7 @@ def _request_for(
     else:
         resource = snapshot.assessments[resource_id][0]
         subject = (resource.kind, resource_id)
-        name = alarm_name(prefix, resource.name, resource_id, severity)
+        at_zero = at_zero_of(resource, snapshot.kinds[resource.kind])
+        effect = effect_at_zero(at_zero.short)
+        name = alarm_name(prefix, resource.name, resource_id, severity, effect=effect)
     return alarm_request(name, subject, description(message), severity, config)

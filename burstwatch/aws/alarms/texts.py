@@ -21,6 +21,7 @@ from burstwatch.messages.message import (
     mass_over_message,
     over_message,
 )
+from burstwatch.messages.shared import shared_by
 from burstwatch.messages.timeline import Timeline, merge_timelines
 
 
@@ -45,7 +46,8 @@ def message_of_new(
         return _of_group(snapshot, plan.groups[resource_id], timeline, config)
     if resource_id not in snapshot.assessments:
         return _of_listing(snapshot, resource_id, timeline, config)
-    return danger_message(snapshot.brief(resource_id), timeline, config.links, event=event)
+    brief = snapshot.brief(resource_id)
+    return danger_message(brief, severity, timeline, config.links, event=event)
 
 
 def message_of_old(
@@ -63,7 +65,8 @@ def message_of_old(
     if timeline.over_s is not None:
         return _over(snapshot, alarm.resource_id, timeline, config)
     event: Event = "opened" if timeline.empty_s is None else "empty"
-    return danger_message(snapshot.brief(alarm.resource_id), timeline, links, event=event)
+    brief = snapshot.brief(alarm.resource_id)
+    return danger_message(brief, alarm.severity, timeline, links, event=event)
 
 
 def events(
@@ -92,15 +95,7 @@ def events(
     for episode in closed:
         yield (
             "recovered",
-            partial(
-                _over,
-                snapshot,
-                episode.resource_id,
-                episode.timeline,
-                config,
-                lowest_ratio=episode.lowest_ratio,
-                at_zero_s=episode.at_zero_s,
-            ),
+            partial(_over, snapshot, episode.resource_id, episode.timeline, config, episode),
         )
 
 
@@ -109,9 +104,7 @@ def _over(
     resource_id: str,
     timeline: Timeline,
     config: Config,
-    *,
-    lowest_ratio: float | None = None,
-    at_zero_s: float | None = None,
+    episode: Episode | None = None,
 ) -> Message:
     """Write the message that a resource's danger is over; the resource may be gone."""
     return over_message(
@@ -121,8 +114,7 @@ def _over(
         timeline,
         config.links,
         at=snapshot.at,
-        lowest_ratio=lowest_ratio,
-        at_zero_s=at_zero_s,
+        episode=episode,
     )
 
 
@@ -151,6 +143,7 @@ def _of_group(
     return mass_message(
         [snapshot.brief(resource_id) for resource_id in group.resource_ids[:NAMED_IN_MASS]],
         len(group.resource_ids),
+        shared=shared_by([snapshot.assessments[member][0] for member in group.resource_ids]),
         where=where(snapshot.unit, snapshot.shard),
         unit=str(snapshot.unit),
         severity=group.severity,

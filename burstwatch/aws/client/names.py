@@ -46,8 +46,10 @@ NOT_PAGED, NOT_HEARD = "not-paged", "not-heard"
 STANDBY_METRICS = {NOT_PAGED: "NotPaged", NOT_HEARD: "NotHeard"}
 #: Divides a deployment's name, which cannot have it, from a unit that is not the home unit.
 FOREIGN = "@"
-#: The part of an alarm's name after the deployment, where its resource has a name.
-WITH_NAME = ("name", "resource-id", "severity")
+#: An e-mail's subject has so much of an alarm's name: it is cut at 100 characters, and begins with `ALARM: "`.
+SUBJECT_LENGTH = 92
+#: The part of an alarm's name before the resource's id: its name, and the effect.
+_WITH_EFFECT = re.compile(r"(?:(\S+) )?runs out(?:, then .*)?")
 #: A resource's name is cut at so many characters and bytes in an alarm's name.
 NAME_LENGTH, NAME_BYTES = 32, 64
 #: Prefix of the names of all alarms of all deployments.
@@ -84,13 +86,25 @@ def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
     return f"{EVERY_ALARM}{deployment}{foreign}/"
 
 
-def alarm_name(prefix: str, name: str, resource_id: str, severity: Verdict) -> str:
-    """``burstwatch/<deployment>/<name>/<resource-id>/<severity>``: the subject of an e-mail begins so.
+def alarm_name(
+    prefix: str, name: str, resource_id: str, severity: Verdict, *, effect: str = ""
+) -> str:
+    """``burstwatch/<deployment>/<name> <effect>/<resource-id>/<severity>``: a lock screen often shows only that.
 
-    ``name`` is somebody's free text, of any script. CloudWatch takes UTF-8 without control characters.
+    ``name`` is somebody's free text, of any script. CloudWatch takes UTF-8 without control characters. ``effect``
+    is left out where the subject of an e-mail would not show the id any more. It must be the same at each sweep, and so has no
+    time in it: two sweeps that overlap would make two alarms, and page twice.
     """
     plain = plain_part(name)
-    return "/".join([f"{prefix}{plain}" if plain else prefix[:-1], resource_id, severity])
+    alarm = "/".join(filter(None, [prefix[:-1], plain, resource_id]))
+    whole = "/".join([prefix[:-1], " ".join(filter(None, [plain, effect])), resource_id])
+    return f"{whole if effect and len(whole) <= SUBJECT_LENGTH else alarm}/{severity}"
+
+
+def effect_at_zero(words: str) -> str:
+    """The effect in an alarm's name, of ``words`` such as ``300 of 3,000 IOPS``: what a resource has without credits."""
+    # A slash divides the parts of the name.
+    return f"runs out{f', then {words}' if words else ''}".replace("/s", " a second")
 
 
 def plain_part(name: str) -> str:
@@ -118,9 +132,12 @@ def foreign_of(alarm: str) -> str:
 
 def parse_alarm_name(name: str) -> tuple[str, str]:
     """The unit and the resource's name in an alarm's name; the unit is empty for the home unit."""
-    names = name.split("/")[2:]
+    *names, _, _ = name.split("/")[2:]
     account, _, region = foreign_of(name).partition(".")
-    return f"{account}/{region}" if region else "", names[0] if len(names) == len(WITH_NAME) else ""
+    before_id = names[0] if names else ""
+    with_effect = _WITH_EFFECT.fullmatch(before_id)
+    resource_name = (with_effect[1] or "") if with_effect else before_id
+    return f"{account}/{region}" if region else "", resource_name
 
 
 def mass_name(shard: Shard, group: str = MANY_AT_ONCE) -> str:

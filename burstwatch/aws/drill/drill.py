@@ -127,10 +127,7 @@ class Drill:
         """
         alarms = self.clients("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
         if any(listed["StateValue"] == "ALARM" for listed in alarms):
-            try:
-                self._ask("stop")
-            except HopError:  # a function of an earlier version knows no such step
-                self._ask("end")
+            self._ask("end")
             msg = f"{alarm} is still in ALARM: sweeps end it and delete it, at the latest after an hour"
             raise HopError(msg)
         return self._do("remove")

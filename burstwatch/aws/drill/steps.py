@@ -8,9 +8,9 @@ other alarm.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from burstwatch.aws.alarms.api import alarm_request, delete_alarms
+from burstwatch.aws.alarms.api import alarm_request, delete_alarms, read_alarms
 from burstwatch.aws.alarms.publish import datum, send
 from burstwatch.aws.alarms.stack_tags import put_tagged, read_stack_tags
 from burstwatch.aws.client.names import (
@@ -114,38 +114,34 @@ class _Step:
         return self._publish(SEVERITY["exhausted"], self.now, self.now - ALARM_PERIOD_S)
 
     def end(self) -> str:
-        """Publish that it is over."""
+        """Say in the alarm that it is over, and publish that. Sweeps then delete what is left of it."""
+        for alarm in read_alarms(self.clients, self.alarm):
+            opened_s = alarm.timeline.opened_s
+            text = self._message(Timeline(opened_s=opened_s, over_s=self.now))
+            self.clients("cloudwatch").put_metric_alarm(**self._request(text))
         return self._publish(SEVERITY["ok"], self.now)
-
-    @property
-    def message(self) -> Message:
-        """The words for people."""
-        return drill_message(
-            self.drill_id, str(self.unit), self.config.deployment, self.config.links, at=self.now
-        )
 
     def make_alarm(self) -> str:
         """Make the alarm on that metric."""
-        text = description(self.message)
-        request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
+        request = self._request(self._message(Timeline(opened_s=self.now)))
         tags, _ = read_stack_tags(self.clients, self.config)
         put_tagged(self.clients, request, tags)
         return self.alarm
 
-    def stop(self) -> str:
-        """Publish that it is over, and say so in the alarm: sweeps then end it, and delete it."""
-        last_line = Timeline(opened_s=self.now, over_s=self.now).lines()[-1]
-        text = f"{description(self.message)}\n{last_line}"
-        request = alarm_request(self.alarm, self.subject, text, self.severity, self.config)
-        self.clients("cloudwatch").put_metric_alarm(**request)
-        return self.end()
+    def _message(self, timeline: Timeline) -> Message:
+        return drill_message(self.drill_id, str(self.unit), timeline, self.config.links)
+
+    def _request(self, message: Message) -> dict[str, Any]:
+        text = description(message)
+        return alarm_request(self.alarm, self.subject, text, self.severity, self.config)
 
     def send_event(self) -> str:
         """Send a readable message, as beside a real alarm."""
         if not self.config.events_topic_arn:
             return "no events topic is configured"
         topic = self.config.events_topic_arn
-        send(self.clients, self.message, topic=topic, severity=DRILL, unit=self.unit)
+        message = self._message(Timeline(opened_s=self.now))
+        send(self.clients, message, self.config, topic=topic, severity=DRILL, unit=self.unit)
         return "a readable message was sent"
 
     def remove(self) -> str:
@@ -175,6 +171,5 @@ STEPS: Mapping[str, Callable[[_Step], str]] = {
     "alarm": _Step.make_alarm,
     "event": _Step.send_event,
     "end": _Step.end,
-    "stop": _Step.stop,
     "remove": _Step.remove,
 }
