@@ -70,7 +70,7 @@ def main() -> None:
     for name in names:
         family, _, view = name.partition("-") if name != "made-up" else (name, "", "")
         if family not in known or view not in {"", *VIEWS}:
-            parser.error(f"unknown set {name!r}, allowed are {', '.join(known)} (vm needs --vm)")
+            parser.error(f"unknown set {name!r}; allowed: {', '.join(known)} (vm needs --vm)")
         for one in VIEWS if not view else (view,):
             _publish(f"{family}-{one}", _played(known[family], one), view=one)
 

@@ -90,7 +90,7 @@ def parse_settings(
         try:
             values[setting.field] = setting.make(setting.parse(text))
         except ValueError as error:
-            problems.append(f"{setting.name} is {text!r}, allowed is {error}")
+            problems.append(f"{setting.name} is {text!r}; allowed: {error}")
     return values
 
 
@@ -156,7 +156,7 @@ class Config:
     )
     needless_per_week: float = declare(
         0.744,
-        "how many needless pages a week one busy volume may cause",
+        "how many false pages a week one busy volume may cause",
         low=0.1,
         high=2,
         unit="",
@@ -271,7 +271,7 @@ def parse_config(texts: Mapping[str, str]) -> Config:
     """
     names = [setting.name for setting in SETTINGS]
     problems = [
-        f"unknown setting {name!r}, allowed are {', '.join(names)}"
+        f"unknown setting {name!r}; allowed: {', '.join(names)}"
         for name in texts
         if name not in names
     ]

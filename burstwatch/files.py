@@ -148,14 +148,14 @@ def _mistakes(entry: object, schema: Any, at: str, *, shows_values: bool) -> Ite
             literals = (candidate for candidate in types if get_origin(candidate) is Literal)
             allowed = [str(value) for literal in literals for value in get_args(literal)]
             value = f" is {entry!r}" if shows_values else " has a wrong value"
-            values = f", allowed are {', '.join(allowed)}" if allowed else ""
+            values = f"; allowed: {', '.join(allowed)}" if allowed else ""
             yield f"{at or 'the file'}{value}{values or _allowed(str(error))}"
         return
     fields = {field.name: field for field in msgspec.structs.fields(struct)}
     prefix = f"{at}." if at else ""
     for name in entry:
         if name not in fields:
-            yield f"{prefix}{name} is unknown, allowed are {', '.join(fields)}"
+            yield f"{prefix}{name} is unknown; allowed: {', '.join(fields)}"
     for name, field in fields.items():
         if name in entry:
             yield from _mistakes(entry[name], field.type, prefix + name, shows_values=shows_values)
@@ -174,7 +174,7 @@ def _allowed(text: str) -> str:
     for theirs, ours in _COMPARED.items():
         more = more.replace(theirs, ours)
     below = f" as each {'key' if 'key' in place else 'entry'}" if place else ""
-    return f", allowed is {name}{more}{below}"
+    return f"; allowed: {name}{more}{below}"
 
 
 def put_in_place(

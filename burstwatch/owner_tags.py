@@ -101,25 +101,25 @@ def read_owner_tags(tags: Mapping[str, str]) -> OwnerTags:
     refused: dict[str, str] = {}
     watch = tags.get(WATCH_TAG, "yes").strip().lower()
     if watch not in {"yes", "no"}:
-        refused[WATCH_TAG] = f"is {watch!r}, allowed are yes and no"
+        refused[WATCH_TAG] = f"is {watch!r}; allowed: yes and no"
     lead_s = None
     if LEAD_TAG in tags:
         lead_s = _parse_lead(tags[LEAD_TAG])
         if lead_s is None:
             allowed = f"a number of seconds from {SHORTEST_LEAD_S:g} to {LONGEST_LEAD_S:g}"
-            refused[LEAD_TAG] = f"is {tags[LEAD_TAG]!r}, allowed is {allowed}"
+            refused[LEAD_TAG] = f"is {tags[LEAD_TAG]!r}; allowed: {allowed}"
     windows: tuple[Window, ...] = ()
     text = tags.get(MAINTENANCE_TAG, "").strip()
     if re.fullmatch(WINDOWS_PATTERN, text):
         windows = parse_windows(text)
     elif text:
-        refused[MAINTENANCE_TAG] = f"is {text!r}, allowed are {WINDOWS_ALLOWED}"
+        refused[MAINTENANCE_TAG] = f"is {text!r}; allowed: {WINDOWS_ALLOWED}"
     snooze = None
     if SNOOZE_TAG in tags:
         try:
             snooze = parse_snooze(tags[SNOOZE_TAG])
         except ValueError as error:
-            refused[SNOOZE_TAG] = f"is {tags[SNOOZE_TAG]!r}, allowed is {error}"
+            refused[SNOOZE_TAG] = f"is {tags[SNOOZE_TAG]!r}; allowed: {error}"
     return OwnerTags(
         watch=watch != "no", lead_s=lead_s, windows=windows, snooze=snooze, refused=refused
     )

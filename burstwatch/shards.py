@@ -27,7 +27,7 @@ class Shard:
     def __post_init__(self) -> None:
         if self.count not in COUNTS or not 1 <= self.number <= self.count:
             allowed = ", ".join(str(count) for count in COUNTS)
-            msg = f"{self} is no part of a unit, allowed is 1/N to N/N with N of {allowed}"
+            msg = f"{self} is no part of a unit; allowed: 1/N to N/N with N of {allowed}"
             raise ValueError(msg)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def parse_shard(text: str) -> Shard:
     """
     match = re.fullmatch(r"(\d{1,2})/(\d{1,2})", text, re.ASCII)
     if match is None:
-        msg = f"{text!r} is no part of a unit, allowed is one such as 3/16"
+        msg = f"{text!r} is no part of a unit; allowed: one such as 3/16"
         raise ValueError(msg)
     return Shard(number=int(match[1]), count=int(match[2]))
 
@@ -98,7 +98,7 @@ def parse_unit_name(text: str) -> Unit:
         ValueError: for another form.
     """
     if re.fullmatch(f"{ACCOUNT}/{REGION}", text) is None:
-        msg = f"unit is {text!r}, allowed is account/region"
+        msg = f"unit is {text!r}; allowed: account/region"
         raise ValueError(msg)
     account, _, region = text.partition("/")
     return Unit(account=account, region=region)

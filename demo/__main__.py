@@ -302,7 +302,7 @@ def _keep(
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65_535:  # noqa: PLR2004 - TCP's own range
-        msg = f"invalid port {port}, allowed are 0 to 65535"
+        msg = f"invalid port {port}; allowed: 0 to 65535"
         raise argparse.ArgumentTypeError(msg)
     return port
 

@@ -40,7 +40,7 @@ SESSION = botocore.session.Session()
 UNIT = "123456789012/us-east-1"
 FILE_SYSTEM = "fs-0123456789abcdef0"
 #: Words that say that something is less than today.
-LESS = re.compile(r"instead of|serves no more|at the most instead")
+LESS = re.compile(r"instead of|serves no more|peak drops")
 
 
 @dataclass(frozen=True, kw_only=True)

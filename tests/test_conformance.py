@@ -448,7 +448,7 @@ def test_the_first_line_of_whatif_says_what_its_numbers_say(
     answer = json.loads(numbers)
     worst_s = answer["worst_s"]
     if answer["state"] == "infinite":
-        begins = "is empty now" if worst_s == 0 else "does not run out at this load"
+        begins = "empty now" if worst_s == 0 else "does not run out at this load"
     else:
         begins = BEGINNINGS[answer["state"]]
     assert told.startswith(begins)

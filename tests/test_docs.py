@@ -106,7 +106,7 @@ def test_the_probability_from_which_the_docs_say_that_burstwatch_pages_is_the_de
     limit = 100 * threshold_for(Config().needless_per_week)
     assert f"the probability is at least {limit:.0f}%" in " ".join(HOW_IT_WORKS.split())
     glossary = (ROOT / "docs" / "glossary.md").read_text()
-    assert f"the limit of `needless_per_week` ({limit:.0f} % by default)" in glossary
+    assert f"the limit of `needless_per_week` ({limit:.0f}% by default)" in glossary
 
 
 FILES = subprocess.run(

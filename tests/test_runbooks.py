@@ -74,13 +74,17 @@ def test_a_flag_of_the_exporter_in_a_runbook_is_one_that_it_has() -> None:
         parser.parse_args(words[1:] if words[0] == "measure" else words)
 
 
-def test_every_runbook_says_what_it_means_where_to_look_and_what_to_do() -> None:
+def test_every_runbook_has_impact_fix_diagnosis_and_when_it_is_resolved() -> None:
     assert len(RUNBOOKS) >= 15
     for path in RUNBOOKS:
         text = path.read_text()
-        assert "**What it means.**" in text, path.name
-        assert "## Look" in text, path.name
-        assert text.index("## Do") < text.index("## Look") < text.index("## Good again"), path.name
+        assert "\n**Impact.** " in text, path.name
+        assert "\n## Diagnose\n" in text, path.name
+        assert (
+            text.index("\n## Fix\n")
+            < text.index("\n## Diagnose\n")
+            < text.index("\n## Resolved when\n")
+        ), path.name
         assert commands(text) or "burstwatch-exporter" in text, path.name
 
 

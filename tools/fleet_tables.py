@@ -222,7 +222,7 @@ def balance_alone_table() -> str:
             one["seen"], f"{one['events']:,}", f"{one['announced']:.1%}", f"{one['needless_per_week']:.2f}",
         )  # fmt: skip
         rows.append(cells)
-    return markdown_table("seen | exhaustions | announced | needless/week", rows)
+    return markdown_table("seen | run-outs | announced | false pages/week", rows)
 
 
 def shards_table() -> str:

@@ -110,7 +110,7 @@ def rows_of(offer: Mapping[str, Any]) -> Iterator[Row]:
     """
     service = str(offer.get("offerCode"))
     if service not in READERS:
-        msg = f"the offer is of {service}, allowed are {', '.join(READERS)}"
+        msg = f"the offer is of {service}; allowed: {', '.join(READERS)}"
         raise ValueError(msg)
     for sku, product in offer["products"].items():
         attributes = product["attributes"]

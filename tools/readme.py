@@ -29,6 +29,8 @@ SERVING = ROOT / "docs" / "serving.md"
 BACKTEST = ROOT / "docs" / "backtest.md"
 ALERTING = ROOT / "docs" / "alerting.md"
 FLEETS = ROOT / "docs" / "fleets.md"
+NOTES = ROOT / "docs" / "engineering-notes.md"
+RESULTS_PAGE = ROOT / "benchmarks" / "RESULTS.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SECURITY = ROOT / "docs" / "security.md"
@@ -59,7 +61,9 @@ RULES = {
     "predict_linear 240 min": "straight line (Prometheus `predict_linear`), four hours ahead",
 }
 #: The lines of an alarm that the README shows.
-OF_A_PAGE = ("Where:", "Now:", "Then:", "Command:", "At zero credits:")
+OF_A_PAGE = ("Where:", "Do now:", "Do next:", "Command:", "Load:")
+#: Words of the records that people know by other words.
+SAID = {"made-up": "synthetic", "left out": "held out", " %": "%"}
 FAMILIES, VIEWS = ("servers", "vm", "made-up"), ("fresh", "stale")
 Record = dict[str, Any]
 
@@ -97,7 +101,7 @@ def rules_table() -> str:
         )
         for name, said in RULES.items()
     ]
-    table = markdown_table("rule | in time | false pages a week", rows)
+    table = markdown_table("rule | in time | false pages a week and volume", rows)
     return f"{table}\n{policies['burstwatch']['events']} buckets ran out in these recordings.\n"
 
 
@@ -121,7 +125,7 @@ def backtest_table(name: str) -> str:
         row = f"**{policy}**" if policy == "burstwatch" else policy
         lines.append(f"| {row} | {' | '.join(cells)} |")
     some = record["policies"]["burstwatch"]
-    lines.append(f"\n{some['events']} exhaustions in {some['volume_weeks']:.0f} volume-weeks.")
+    lines.append(f"\n{some['events']} run-outs in {some['volume_weeks']:.0f} volume-weeks.")
     return "\n".join(lines) + "\n"
 
 
@@ -129,7 +133,7 @@ def parts_table(name: str, parts: str, heading: str) -> str:
     """Our own policy on each machine, or in each scenario, of one set."""
     columns = COLUMNS[: len(COLUMNS) - 1]
     lines = [
-        f"| {heading} | exhaustions | {' | '.join(column.name for column in columns)} |",
+        f"| {heading} | run-outs | {' | '.join(column.name for column in columns)} |",
         f"| --- | --- |{' --- |' * len(columns)}",
     ]
     for part, one in _record(name)[parts].items():
@@ -150,16 +154,16 @@ def families_table() -> str:
             cells.append("-" if of_machine else _three(policies[name]))
         rows.append(cells)
     return markdown_table(
-        "recordings | data | exhaustions | family left out: announced, paged in time, needless/week | machine left out | R8",
+        "recordings | data | run-outs | family held out: announced, paged in time, false pages/week | machine held out | R8",
         rows,
     )
 
 
 def equal_share_table() -> str:
-    """The needless pages of each rule at the share announced of ours, or at the best that it reaches."""
+    """The false pages of each rule at the share announced of ours, or at the best that it reaches."""
     families = ("static", "predict_linear", "R8", "R", "guarantee")
     lines = [
-        f"| recordings | data | burstwatch: announced, needless/week | {' | '.join(families)} |",
+        f"| recordings | data | burstwatch: announced, false pages/week | {' | '.join(families)} |",
         f"| --- | --- | --- |{' --- |' * len(families)}",
     ]
     for name, view in product(FAMILIES, VIEWS):
@@ -193,10 +197,10 @@ def cpu_sentence() -> str:
     )
     share = ours["needless_per_week"] / static["needless_per_week"]
     return (
-        f"Of {ours['events']} exhaustions burstwatch announces {_plain(ours['announced'])} at the kind's lead, with "
-        f"{_plain(ours['needless_per_week'])} needless pages a week of one instance. The static threshold that announces as "
+        f"Of {ours['events']} run-outs burstwatch announces {_plain(ours['announced'])} at the kind's lead, with "
+        f"{_plain(ours['needless_per_week'])} false pages a week of one instance. The static threshold that announces as "
         f"many or more is {equal.removeprefix('static ')}. It announces {_plain(static['announced'])}, with "
-        f"{_plain(static['needless_per_week'])} needless pages. So burstwatch makes {share:.0%} of the needless pages of this "
+        f"{_plain(static['needless_per_week'])} false pages. So burstwatch makes {share:.0%} of the false pages of this "
         "threshold.\n"
     )
 
@@ -204,7 +208,7 @@ def cpu_sentence() -> str:
 def cpu_table() -> str:
     """Every rule on CPU credits."""
     lines = [
-        "| rule | announced | paged in time | needless/week | one page | in alarm |",
+        "| rule | announced | paged in time | false pages/week | one page | in alarm |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, one in _record("cpu")["policies"].items():
@@ -247,7 +251,7 @@ def calibration_table() -> str:
 
 
 def _at_share(policies: Mapping[str, Record], family: str, announced: float) -> str:
-    """The member of a family that announces as many and has the fewest needless pages, or the nearest to it."""
+    """The member of a family that announces as many and has the fewest false pages, or the nearest to it."""
     members = [name for name in policies if name == family or name.startswith(f"{family} ")]
     reached = [name for name in members if policies[name]["announced"] >= announced]
     if reached:
@@ -340,7 +344,6 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     EXPORTER: {
         "flags": flags_table,
         "metrics": metrics_table,
-        "cost": exporter_cost_table,
     },
     SERVING: {"served": served_table},
     MEASURING: {
@@ -348,7 +351,6 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "profiles": measured.profiles_table,
         "drain": measured.example_text,
         "published-summary": measured.published_summary,
-        "published": measured.published_table,
         "measure-flags": measured.flags_table,
     },
     JSON: {"documents": json_tables.documents_table, "fields": json_tables.fields_table},
@@ -356,18 +358,35 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     FLEETS: {
         "month": fleet_tables.month_table,
         "bill": fleet_tables.bill_table,
+        "day-summary": fleet_tables.day_summary,
+        "spread": fleet_tables.spread_table,
+    },
+    NOTES: {
+        "attacks": security_tables.attacks_table,
+        "soak": security_tables.soak_table,
+        "fuzz": security_tables.fuzz_table,
+        "cost": exporter_cost_table,
+        "served-memory": fleet_tables.served_memory_table,
+        "cold-start": fleet_tables.cold_start_table,
+    },
+    RESULTS_PAGE: {
+        "fresh": lambda: backtest_table("servers-fresh"),
+        "stale": lambda: backtest_table("servers-stale"),
+        "fresh-machines": lambda: parts_table("servers-fresh", "machines", "machine held out"),
+        "stale-machines": lambda: parts_table("servers-stale", "machines", "machine held out"),
+        "nab": lambda: backtest_table("nab-stale"),
+        "cpu-rules": cpu_table,
+        "hazard": hazard_table,
+        "calibration": calibration_table,
         "grid": fleet_tables.grid_table,
         "delay": fleet_tables.delay_table,
-        "programs": fleet_tables.programs_table,
-        "day": fleet_tables.day_table,
-        "day-summary": fleet_tables.day_summary,
-        "served-memory": fleet_tables.served_memory_table,
+        "mixed-kinds": fleet_tables.mixed_table,
+        "mixed": fleet_tables.mixed_sentence,
         "balance-alone": fleet_tables.balance_alone_table,
         "shards": fleet_tables.shards_table,
-        "mixed": fleet_tables.mixed_sentence,
-        "mixed-kinds": fleet_tables.mixed_table,
-        "spread": fleet_tables.spread_table,
-        "cold-start": fleet_tables.cold_start_table,
+        "programs": fleet_tables.programs_table,
+        "day": fleet_tables.day_table,
+        "published": measured.published_table,
     },
     RECORDINGS: {
         path.name: partial(recording_start, path.name)
@@ -376,25 +395,12 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     },
     CONTRIBUTING: {"emulators": emulator_tables.emulators_table},
     ARCHITECTURE: {"gaps": emulator_tables.gaps_table},
-    SECURITY: {
-        "denied": security_tables.denied_table,
-        "attacks": security_tables.attacks_table,
-        "soak": security_tables.soak_table,
-        "fuzz": security_tables.fuzz_table,
-    },
+    SECURITY: {"denied": security_tables.denied_table},
     BACKTEST: {
         "columns": columns_list,
         "families": families_table,
         "equal-share": equal_share_table,
-        "hazard": hazard_table,
         "cpu": cpu_sentence,
-        "cpu-rules": cpu_table,
-        "fresh": lambda: backtest_table("servers-fresh"),
-        "stale": lambda: backtest_table("servers-stale"),
-        "nab": lambda: backtest_table("nab-stale"),
-        "fresh-machines": lambda: parts_table("servers-fresh", "machines", "machine left out"),
-        "stale-machines": lambda: parts_table("servers-stale", "machines", "machine left out"),
-        "calibration": calibration_table,
     },
 }
 
@@ -406,7 +412,10 @@ def generated(page: Path) -> str:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
-        text = before + begin + make() + end + after
+        made = make()
+        for recorded, said in SAID.items() if page in {BACKTEST, RESULTS_PAGE} else ():
+            made = made.replace(recorded, said)
+        text = before + begin + made + end + after
     return text
 
 

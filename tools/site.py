@@ -57,6 +57,8 @@ NAVIGATION = [
             "how-it-works.md",
             "backtest.md",
             "architecture.md",
+            "engineering-notes.md",
+            "results.md",
             {"Decisions": "decisions"},
         ]
     },
@@ -71,6 +73,7 @@ def pages() -> dict[str, str]:
         "README.md": "index.md",
         "CONTRIBUTING.md": "contributing.md",
         "CHANGELOG.md": "changelog.md",
+        "benchmarks/RESULTS.md": "results.md",
     }
     for folder in ("", "decisions/"):
         for path in sorted((ROOT / "docs" / folder).glob("*.md")):

@@ -52,7 +52,7 @@ class PlayedLoad:
 
     @property
     def is_served(self) -> bool:
-        """True if it was never empty, and a limit held back a thousandth of the time at the most."""
+        """True if it was never empty, and a limit throttled it for a thousandth of the time at the most."""
         return self.dry_count == 0 and self.beyond_s <= (1 - SERVED_SHARE) * self.played_s
 
 

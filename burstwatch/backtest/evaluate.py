@@ -1,7 +1,7 @@
 """Evaluates a paging rule on recorded workloads.
 
 An *event* is a bucket that turns empty; its incident lasts until the level is back at
-20 %. A *page* is the onset of a rule's alarm, and a repeat every four hours while it
+20%. A *page* is the onset of a rule's alarm, and a repeat every four hours while it
 goes on, so that a stuck alarm is not free; a *warning* is an onset alone. The first week
 warms up and is not counted.
 """
@@ -23,7 +23,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.recordings.samples import at_period
 
 WARM_UP_S = WEEK_S
-#: A page says nothing of an exhaustion that is further away than this.
+#: A page says nothing of a run-out that is further away than this.
 FORESIGHT_S = 7_200.0
 REPEAT_S = 4 * 3_600.0
 #: A warning is of use if it was on this long before the page.
@@ -182,7 +182,7 @@ class Scorer:
         )
 
     def _right_and_needless(self, onsets: Sequence[float]) -> tuple[list[float], list[float]]:
-        """The onsets outside incidents: those before an exhaustion soon enough, and the others."""
+        """The onsets outside incidents: those before a run-out soon enough, and the others."""
         start_s, end_s = self.span
         empties = [event.empty_s for event in self.events]
         right, needless = [], []
@@ -197,7 +197,7 @@ class Scorer:
         return right, needless
 
     def _is_one_episode(self, runs: Sequence[tuple[float, float]], event: Incident) -> bool:
-        """True if exactly one alarm was on between ``foresight_s`` before the exhaustion and the recovery."""
+        """True if exactly one alarm was on between ``foresight_s`` before the run-out and the recovery."""
         begin_s = event.empty_s - self.foresight_s
         return sum(last > begin_s and begin <= event.recovered_s for begin, last in runs) == 1
 

@@ -1,7 +1,7 @@
 """Draws the explanation of a bucket's past as a page of HTML with one picture.
 
 Three panels over the same time: the balance with every page's projection fan and each
-exhaustion, the spending against baseline and limit, and the verdicts as coloured bars.
+run-out, the spending against baseline and limit, and the verdicts as coloured bars.
 """
 
 import math

@@ -110,32 +110,32 @@ COLUMNS = (
     Column(
         key="announced",
         name="announced",
-        help="share of the exhaustions whose page alarm was on one lead (15 minutes by default) before the bucket was empty",
+        help="share of the run-outs whose page alarm was on one lead (15 minutes by default) before",
         has_interval=True,
     ),
     Column(
         key="paged_in_time",
         name="paged in time",
-        help="share of the exhaustions with a page at most two hours and at least one lead before the bucket is empty. The start of an "
+        help="share of the run-outs with a page at most two hours and at least one lead before. The start of an "
         "alarm counts as a page, and so does each further four hours of it. An alarm that started yesterday is not a new page",
         has_interval=True,
     ),
     Column(
         key="needless_per_week",
-        name="needless/week",
-        help="pages with no exhaustion in the next two hours, for each volume and week. Pages during an incident are not "
+        name="false pages/week",
+        help="pages with no run-out in the next two hours, for each volume and week. Pages during an incident are not "
         "counted",
         has_interval=True,
     ),
     Column(
         key="precision",
         name="precision",
-        help="share of the pages outside incidents that were not needless",
+        help="share of the pages outside incidents that were not false",
     ),
     Column(
         key="one_page",
         name="one page",
-        help="share of the exhaustions that had exactly one alarm from two hours before the exhaustion until the recovery",
+        help="share of the run-outs that had exactly one alarm from two hours before it until the recovery",
         has_interval=True,
     ),
     Column(
@@ -146,8 +146,8 @@ COLUMNS = (
     ),
     Column(
         key="needless_warnings_per_week",
-        name="needless warnings/week",
-        help="alarms (a warning, or a page that had no warning) with no exhaustion in the next two hours, for each volume "
+        name="false warnings/week",
+        help="alarms (a warning, or a page that had no warning) with no run-out in the next two hours, for each volume "
         "and week. Alarms that begin during an incident are not counted",
     ),
     Column(key="in_alarm", name="in alarm", help="share of the time with the page's alarm on"),
@@ -180,11 +180,11 @@ def report(summed: Mapping[str, Score], results: Sequence[Result]) -> str:
     score = max(summed.values(), key=lambda score: score.events, default=Score())
     lines = [
         table(("policy", *(column.name for column in COLUMNS), "lead"), rows),
-        f"{score.events} exhaustions in {score.seconds / WEEK_S:.0f} volume-weeks",
+        f"{score.events} run-outs in {score.seconds / WEEK_S:.0f} volume-weeks",
         *_fast(summed),
         "",
         *(f"{column.name}: {column.help}" for column in COLUMNS),
-        "lead: median time from the beginning of the alarm to the exhaustion",
+        "lead: median time from the beginning of the alarm to the run-out",
     ]
     return "\n".join(lines)
 
@@ -232,7 +232,7 @@ def _cell(value: float | None, interval: tuple[float, float] | None) -> str:
 
 
 def intervals(results: Sequence[Result], name: str) -> dict[str, tuple[float, float] | None]:
-    """The 90 % intervals of one policy's ratios, from drawing machines anew."""
+    """The 90% intervals of one policy's ratios, from drawing machines anew."""
     groups = _by_group(results, name)
     return {column.key: resample(groups, column.of) for column in COLUMNS if column.has_interval}
 
@@ -247,7 +247,7 @@ def _by_group(results: Sequence[Result], name: str) -> list[Score]:
 def resample(
     groups: Sequence[Score], value: Callable[[Score], float | None]
 ) -> tuple[float, float] | None:
-    """The 90 % interval of ``value`` when whole groups (machines) are drawn anew."""
+    """The 90% interval of ``value`` when whole groups (machines) are drawn anew."""
     drawn = random.Random(SEED)  # noqa: S311 - nothing secret
     figures = []
     for _ in range(DRAWS):
@@ -267,13 +267,13 @@ COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 
 
 def draw_scores(scores: Mapping[str, Score], *, title: str) -> str:
-    """Exhaustions announced over needless pages a volume-week, one dot a policy, as SVG."""
+    """Run-outs announced against false pages a volume-week, one dot a policy, as SVG."""
     positions = {name: (score.needless_per_week, score.announced) for name, score in scores.items()}
     points = {n: (x, y) for n, (x, y) in positions.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)
     chart = Chart(
-        title=f"Announced, against needless pages: {title}",
+        title=f"Announced, against false pages: {title}",
         x_range=(0.0, max(0.5, math.ceil(right * 5) / 5)),
         y_range=(max(0.0, math.floor(low * 10) / 10), 1.0),
         height=420.0,
@@ -282,7 +282,7 @@ def draw_scores(scores: Mapping[str, Score], *, title: str) -> str:
     chart.axes(
         x_text=lambda value: f"{value:.2g}",
         y_text=lambda value: f"{value:.0%}",
-        x_name="needless pages per volume and week",
+        x_name="false pages per volume and week",
     )
     taken: list[float] = []
     for name, (x, y) in sorted(points.items(), key=lambda item: -item[1][1]):

@@ -18,7 +18,7 @@ from burstwatch.recordings.samples import Sample, to_points
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Incident:
-    """One exhaustion: from empty until back at 20 %, in seconds; infinite if not in the data.
+    """One run-out: from empty until back at 20%, in seconds; infinite if not in the data.
 
     ``full_s`` is when the bucket was last as good as full before.
     """

@@ -63,7 +63,7 @@ def _missed(times: list[float], time: float, rate: float, *, where: str) -> list
     step_s = times[1] - times[0]
     steps = (time - times[-1]) / step_s
     if steps % 1 or steps > MOST_MISSED:
-        msg = f"{where}: {time - times[-1]:g} s after the row before, allowed are 1 to {MOST_MISSED} steps of {step_s:g} s"
+        msg = f"{where}: {time - times[-1]:g} s after the row before; allowed: 1 to {MOST_MISSED} steps of {step_s:g} s"
         raise ValueError(msg)
     return [rate] * (int(steps) - 1)
 
@@ -134,6 +134,6 @@ def _number(cell: str, *, where: str) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        msg = f"{where}: {cell!r} is not allowed, allowed is a number of 0 or more"
+        msg = f"{where}: {cell!r} is not allowed; allowed: a number of 0 or more"
         raise ValueError(msg)
     return value

@@ -45,7 +45,7 @@ def add_units_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--all-units",
         action="store_true",
-        help="every account and region that a deployment watches (--deployment, default burstwatch), each by its role",
+        help="every account and region that a deployment watches (--deployment, default burstwatch), with its role in each account",
     )
 
 
@@ -94,7 +94,7 @@ def make_clients(
     clients = Clients(named, profile=args.profile, fallback=fallback)
     regions = clients.known_regions()
     if args.region is not None and args.region not in regions:
-        msg = f"unknown region {args.region!r}, allowed are {', '.join(regions)}"
+        msg = f"unknown region {args.region!r}; allowed: {', '.join(regions)}"
         raise ValueError(msg)
     return clients
 
@@ -134,7 +134,7 @@ def chosen_regions(args: Namespace, env: Mapping[str, str]) -> Regions:
     if getattr(args, "all_units", False):
         return _watched_units(args, env)
     if args.all_regions and args.region is not None:
-        msg = "--region is for one region, and --all-regions is given"
+        msg = "give either --region or --all-regions, not both"
         raise ValueError(msg)
     home = make_clients(args, env, fallback=ANY_REGION if args.all_regions else None)
     unit = home.unit()
@@ -146,7 +146,7 @@ def chosen_regions(args: Namespace, env: Mapping[str, str]) -> Regions:
 def _watched_units(args: Namespace, env: Mapping[str, str]) -> Regions:
     """Every account and region of a deployment, each reached as the deployment does."""
     if args.all_regions:
-        msg = "--all-units has the regions of each account, and --all-regions is given"
+        msg = "give either --all-units or --all-regions, not both"
         raise ValueError(msg)
     home = make_clients(args, env)
     from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415
@@ -226,7 +226,7 @@ def check_kinds(text: str | None) -> None:
     if text is None:
         return
     if not text.strip(" ,"):
-        msg = f"--kind is {text!r}, allowed are {', '.join(find_kinds())}, with commas between"
+        msg = f"--kind is {text!r}; allowed: {', '.join(find_kinds())}, with commas between"
         raise ValueError(msg)
     find_kinds(text)
 
@@ -239,7 +239,7 @@ def parse_duration(name: str, text: str, *, low: str, high: str) -> float:
     """
     seconds = _seconds(text)
     if seconds is None or not (_seconds(low) or 0) <= seconds <= (_seconds(high) or 0):
-        msg = f"{name} is {text!r}, allowed are minutes, hours or days such as 30m, 4h or 2d, from {low} to {high}"
+        msg = f"{name} is {text!r}; allowed: minutes, hours or days such as 30m, 4h or 2d, from {low} to {high}"
         raise ValueError(msg)
     return seconds
 

@@ -34,9 +34,7 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config, extent: Extent 
         if _total(costs)
     ]
     if not rows:
-        text = (
-            f"nothing here can run out: asking for it costs nothing\n{_deployment(config, extent)}"
-        )
+        text = f"nothing here can run out: to poll it is free\n{_deployment(config, extent)}"
         return f"{text}\n{_in_all((), 0, config, extent)}"
     everything = [cost for _, costs in groups.values() for cost in costs]
     rows.append(("all", f"{sum(len(ids) for ids, _ in groups.values()):,}", *_figures(everything)))

@@ -21,9 +21,7 @@ if TYPE_CHECKING:  # boto3 is an extra
 #: One resource, as a command has judged it and keeps it.
 KeptRecord: TypeAlias = dict[str, Any]
 
-KEEP_HELP = (
-    "keep each answer in this file; after a stop the same command goes on from it, for a day"
-)
+KEEP_HELP = "save the answers in this file; if it is interrupted, the same command goes on from there, for a day"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +51,7 @@ def records_of_region(
     tag: tuple[str, str] | None = None,
     is_wanted: Callable[[Resource], bool] = lambda _: True,
 ) -> list[KeptRecord]:
-    """A record for each resource of one region; what fails goes into ``problems``, and what is kept is not asked again.
+    """A record for each resource of one region; what fails goes into ``problems``, and what is kept is not requested.
 
     Raises:
         ValueError: if the file of kept records is none.

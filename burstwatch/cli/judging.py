@@ -18,7 +18,7 @@ def add_setting_arguments(parser: ArgumentParser) -> None:
         "--lead-s",
         type=seconds,
         metavar="SECONDS",
-        help="the lead: how long before the credits run out somebody is paged, default 900",
+        help="the lead: page at least this many seconds before the credits run out, default 900",
     )
     parser.add_argument(
         "--set",

@@ -29,7 +29,7 @@ OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
 #: The end of the help of each command that has no codes of its own.
 EXIT_CODES = (
-    "Exit codes: 0 done, 1 a part failed and the rest is done, 2 wrong input or configuration."
+    "Exit codes: 0 success, 1 a part failed and the rest is done, 2 wrong input or configuration."
 )
 #: The groups of commands, in the order of the help.
 GROUPS = {
@@ -115,7 +115,7 @@ class _Commands(CommandParser):
                         subsequent_indent=" " * width,
                     )
             lines.append("")
-        lines.append(f"{self.prog} help COMMAND has the options of a command.")
+        lines.append(f"{self.prog} help COMMAND prints the options of a command.")
         return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Tells what would have happened to a fleet in the last days: pages and exhaustions of each resource, by replay."""
+"""Tells what would have happened to a fleet in the last days: pages and run-outs of each resource, by replay."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -27,7 +27,7 @@ EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
 FORMATS = (
     "FILE is what the AWS CLI, CloudWatch's console, Grafana, Prometheus, InfluxDB, Datadog, pandas and others write, or "
-    "`burstwatch export`; docs/recordings.md has all. It can be a .gz. - reads standard input. A file with only the "
+    "`burstwatch export`; docs/recordings.md has all formats. It can be gzipped (.gz). - reads standard input. A file with only the "
     "balance is enough."
 )
 
@@ -88,7 +88,7 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
         "--spec",
         default="",
         metavar="KEY=VALUE,...",
-        help="what it was recorded on, such as type=t3.medium",
+        help="the resource that was recorded, such as type=t3.medium",
     )
     parser.add_argument(
         "--only", default="", metavar="TEXT", help="only the series with TEXT in their label"
@@ -107,13 +107,13 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--timezone",
         metavar="ZONE",
-        help="the zone of times that have none, such as Europe/Berlin (default: UTC)",
+        help="the time zone of times without one, such as Europe/Berlin (default: UTC)",
     )
     parser.add_argument(
         "--date-order",
         choices=["dmy", "mdy", "ymd"],
         metavar="ORDER",
-        help="dmy if dates have the day first, mdy if the month (default: what fits all rows)",
+        help="the order in dates: dmy, mdy or ymd (default: what fits all rows)",
     )
 
 
@@ -169,9 +169,7 @@ def spec_of(
     """
     kind = find_kinds().get(args.kind or contents.kind or _kind_by_metrics(contents, args.type))
     if kind is None:
-        msg = (
-            f"the recording is of the kind {contents.kind!r}, allowed are {', '.join(find_kinds())}"
-        )
+        msg = f"the recording is of the kind {contents.kind!r}; allowed: {', '.join(find_kinds())}"
         raise ValueError(msg)
     pairs = [part.partition("=") for part in args.spec.split(",") if part]
     for pair, is_pair, _ in pairs:
@@ -199,7 +197,7 @@ def spec_of(
             else f"--spec with {', '.join(kind.example.spec)}"
         )
         thing = "volume" if kind is EBS_VOLUME else kind.name
-        msg = f"{command} needs {needed}, the {thing} that the series was recorded on"
+        msg = f"{command} needs {needed}, to describe the {thing} that was recorded"
         raise ValueError(msg)
     return kind, spec
 

@@ -30,7 +30,7 @@ def number_in(units: Mapping[str, float], *, like: str) -> Callable[[str], float
             written = _WRITTEN.fullmatch("".join(text.split()))
         scale = units.get(written["unit"].lower()) if written else None
         if written is None or scale is None:
-            msg = f"{text!r} is not a number here, allowed are such as {like}"
+            msg = f"{text!r} is not a number; examples: {like}"
             raise ArgumentTypeError(msg)
         return float(written["number"].replace(",", "")) * scale
 

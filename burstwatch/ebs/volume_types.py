@@ -214,7 +214,7 @@ def find_type(name: str) -> VolumeType:
     try:
         return CATALOGUE[name]
     except KeyError:
-        msg = f"unknown volume type {name!r}, allowed are {', '.join(CATALOGUE)}"
+        msg = f"unknown volume type {name!r}; allowed: {', '.join(CATALOGUE)}"
         raise ValueError(msg) from None
 
 
@@ -226,5 +226,5 @@ def check_size(kind: VolumeType, size_gib: float) -> None:
     """
     low, high = kind.min_size_gib.value, kind.max_size_gib.value
     if not low <= size_gib <= high:
-        msg = f"{kind.name} size {size_gib:g} GiB is out of range, allowed are {low:g} to {high:g} GiB"
+        msg = f"{kind.name} size {size_gib:g} GiB is out of range; allowed: {low:g} to {high:g} GiB"
         raise ValueError(msg)

@@ -175,14 +175,15 @@ def not_stopped(fix: Fix, made_from: str) -> Fix:
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:
     """The fix that helps every bucket: to reduce the load. ``level`` in credits, ``demand`` in credits per second."""
     under = f"under {number(bucket.refill)} {unit}"
-    half_load = f"{number(demand / 2)} {unit}"
     half_s = tb.time_to_empty(bucket, level=level, demand=demand / 2) if level > 0 else 0.0
     if level <= 0:
         effect = f"the credits refill while the load is {under}"
     elif math.isinf(half_s):
-        effect = f"at half of it ({half_load}) the credits do not run out"
+        effect = f"{under} the credits refill"
     else:
-        effect = f"at half of it ({half_load}) the credits last {span(half_s)}; {under} they refill"
+        effect = (
+            f"at {number(demand / 2)} {unit} the credits last {span(half_s)}; {under} they refill"
+        )
     return Fix(
         action="reduce the load",
         effect=effect,

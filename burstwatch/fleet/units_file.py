@@ -45,15 +45,15 @@ def read_units(path: Path) -> list[UnitSpec]:
 def _unit_of(entry: object) -> UnitSpec:
     """The unit of one entry. Raises ValueError for one that is not as allowed."""
     if not isinstance(entry, dict):
-        msg = f"it is {entry!r}, allowed is an entry with {', '.join(FIELDS)}"
+        msg = f"it is {entry!r}; allowed: an entry with {', '.join(FIELDS)}"
         raise ValueError(msg)  # noqa: TRY004 - a wrong file, as all that follows
     for name, value in entry.items():
         if name not in FIELDS:
-            msg = f"{name} is unknown, allowed are {', '.join(FIELDS)}"
+            msg = f"{name} is unknown; allowed: {', '.join(FIELDS)}"
             raise ValueError(msg)
         if not isinstance(value, str):
             # YAML takes twelve digits for a number, and an octal one where they begin with 0.
-            msg = f"{name} is {value!r}, allowed is text: put it in quotes"
+            msg = f"{name} is {value!r}; allowed: text: put it in quotes"
             raise ValueError(msg)  # noqa: TRY004 - as above
     return parse_unit({"unit": entry})
 

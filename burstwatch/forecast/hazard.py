@@ -68,8 +68,8 @@ class Model:
 class Level:
     """The cost and the benefit of paging from one hazard on, on machines that it was not fitted on.
 
-    ``needless_per_week`` are pages of one busy volume with no exhaustion within two
-    hours, ``announced`` the share of exhaustions announced 15 minutes before.
+    ``needless_per_week`` are pages of one busy volume with no run-out within two
+    hours, ``announced`` the share of run-outs announced 15 minutes before.
     """
 
     threshold: float
@@ -96,7 +96,7 @@ LEVELS = tuple(Level(**level) for level in _FITTED["levels"])
 
 
 def threshold_for(needless_per_week: float) -> float:
-    """The hazard to page from, for so many needless pages; linear between the levels."""
+    """The hazard to page from, for so many false pages; linear between the levels."""
     if needless_per_week >= LEVELS[0].needless_per_week:
         return LEVELS[0].threshold
     for low, high in pairwise(LEVELS):

@@ -208,15 +208,13 @@ class Judge:
             return why_worst(self.config)
         history = self.history.cut(size)
         if history.track.is_slow:
-            return (
-                f"empty within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
-            )
+            return f"runs out within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
         probability = self._hazard(history, horizon_s)
-        why = f"the probability to be empty within {span(horizon_s)} is {probability:.1%}; alarms begin at {self.threshold:.1%}"
+        why = f"{probability:.1%} chance of running out within {span(horizon_s)} (alarms begin at {self.threshold:.1%})"
         past = look_at_past(history, horizon_s)
         if not past.moments:
             return why
-        return f"{why}; after {past.spent} of {past.moments} similar moments of the last week, the load would have spent what is left"
+        return f"{why}; after {past.spent} of {past.moments} similar moments of the last week, the load would have used up what is left"
 
     def _hazard(self, history: History, horizon_s: float) -> float:
         memory, key = history.track.memory, (history.size, horizon_s, id(self.model))

@@ -17,6 +17,7 @@ from burstwatch.ebs.volumes import (
     served_load,
     volume_spec,
 )
+from burstwatch.formatting import number
 from burstwatch.history.observations import State
 
 #: Limits of a demand; a limit of 0 would be no volume.
@@ -132,14 +133,14 @@ def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> d
     """The part of an answer that says how long the credits last at ``spend`` credits a second."""
     to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
     state: State = "finite"
-    reason = f"the load spends {spend:g} {rate_unit} and {bucket.refill:g} {rate_unit} come in"
+    reason = f"the load uses {number(spend)} {rate_unit}, and {number(bucket.refill)} {rate_unit} come in"
     if level == 0 and spend >= bucket.refill:
         to_empty = 0.0
         state = "exhausted"
-        reason = f"no credits left and none can gather at {spend:g} {rate_unit}"
+        reason = f"no credits left, and none come back at {number(spend)} {rate_unit}"
     elif math.isinf(to_empty):
         state = "infinite"
-        reason = f"{spend:g} {rate_unit} charged is at or under the baseline of {bucket.refill:g} {rate_unit}"
+        reason = f"the load of {number(spend)} {rate_unit} is within the baseline of {number(bucket.refill)} {rate_unit}"
     times = {
         "time_to_empty_s": to_empty,
         "worst_time_to_empty_s": tb.worst_time_to_empty(bucket, level=level),
@@ -206,7 +207,7 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
     """The demand as operations per second and KiB per operation."""
     iops, io_kib, mib_s = question.iops, question.io_kib, question.mib_s
     if iops is None and mib_s is None:
-        msg = "give the demand: --iops, --mib-s or both"
+        msg = "give the load: --iops, --mib-s or both"
         raise ValueError(msg)
     default_io_kib = 16.0 if volume.unit == "io" else volume.io_kib
     if iops is None or mib_s is None:

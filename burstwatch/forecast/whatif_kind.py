@@ -46,7 +46,7 @@ def described_by_hand(
     allowed = kind.example.spec
     for name in spec:
         if name not in allowed:
-            msg = f"{kind.name} has no {name!r}, allowed are {', '.join(allowed)}"
+            msg = f"{kind.name} has no {name!r}; allowed: {', '.join(allowed)}"
             raise ValueError(msg)
     try:
         item, related = kind.example.item(spec)
@@ -60,7 +60,7 @@ def described_by_hand(
     if not resources:
         stated = ", ".join(f"{name} {value}" for name, value in spec.items())
         needed = "; ".join(f"{name}: {text}" for name, text in allowed.items())
-        msg = f"{kind.name} with {stated} has no credits; allowed are {needed}"
+        msg = f"{kind.name} with {stated} has no credits; allowed: {needed}"
         raise ValueError(msg)
     return resources
 
@@ -85,7 +85,7 @@ def answer_for(
         raise ValueError(msg)
     for name, value in load.items():
         if name not in kind.example.load:
-            msg = f"{kind.name} has no {name!r}, allowed are {', '.join(kind.example.load)}"
+            msg = f"{kind.name} has no {name!r}; allowed: {', '.join(kind.example.load)}"
             raise ValueError(msg)
         most = 100.0 if name == "cpu_percent" else LARGEST
         if not 0 <= value <= most:

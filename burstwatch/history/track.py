@@ -44,7 +44,7 @@ def look_back_s(bucket: Bucket | None) -> float:
 
 
 def recovered_ratio(bucket: Bucket) -> float:
-    """The level that ends an incident: 20 %, or what comes in during the longest look-back."""
+    """The level that ends an incident: 20%, or what comes in during the longest look-back."""
     most = bucket.refill * (look_back_s(bucket) - BEFORE_S) / bucket.capacity
     return max(2 * EMPTY_RATIO, min(RECOVERED_RATIO, most))
 

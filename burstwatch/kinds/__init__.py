@@ -27,6 +27,6 @@ def find_kinds(chosen: str = "") -> dict[str, Kind]:
     names_chosen = [name.strip() for name in chosen.split(",")]
     for name in filter(None, names_chosen):
         if name not in kinds:
-            msg = f"unknown kind {name!r}, allowed are {', '.join(kinds)}"
+            msg = f"unknown kind {name!r}; allowed: {', '.join(kinds)}"
             raise ValueError(msg)
     return {name: kind for name, kind in kinds.items() if not chosen or name in names_chosen}

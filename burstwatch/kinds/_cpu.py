@@ -1,7 +1,7 @@
 """CPU credits: what the kinds of burstable instances share.
 
 AWS counts a credit as one vCPU for a minute. Here a bucket holds vCPU-seconds, so that its
-rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baseline of 20 %.
+rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baseline of 20%.
 """
 
 import re
@@ -37,7 +37,7 @@ CREDITS_PAGE = Source(
 DOUBT_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/unlimited-mode-examples.html",
     read="2023-06",
-    note="a t2.nano spends 72 credits in 67 minutes there, 12 % faster than one vCPU can",
+    note="a t2.nano spends 72 credits in 67 minutes there, 12% faster than one vCPU can",
 )
 STANDARD_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-standard-mode-concepts.html",
@@ -169,9 +169,7 @@ def cpu_spec(instance_type: str) -> CpuSpec:
     entry = EARNED.get(family, {}).get(size)
     if entry is None:
         families, sizes = ", ".join(EARNED), ", ".join(EARNED["t3"])
-        msg = (
-            f"no CPU credits are known of type {instance_type!r}, allowed are {families} of {sizes}"
-        )
+        msg = f"no CPU credits are known of type {instance_type!r}; allowed: {families} of {sizes}"
         raise ValueError(msg)
     vcpus, earned = entry
     return CpuSpec(family=family, size=size, vcpus=vcpus, earned_h=earned)
@@ -317,7 +315,7 @@ def at_zero(resource: Resource) -> AtZero:
         price = _charge(resource, resource.bucket.refill)
         return AtZero(short="extra CPU is billed", note=price)
     baseline = share(resource.bucket.refill, round(resource.limit.rate))
-    return AtZero(short=baseline, note="reached gradually")
+    return AtZero(short=baseline, note="throttled gradually")
 
 
 def _charge(resource: Resource, baseline: float) -> str:

@@ -125,7 +125,7 @@ def _unlimited(spec: _cpu.CpuSpec, commands_for: Callable[[str], tuple[Command, 
     name = f"db.{UNLIMITED_FAMILY}.{spec.size}"
     return Fix(
         action=f"change to {name}",
-        effect="is in Unlimited mode: it does not slow down, and AWS charges further vCPU-hours",
+        effect="is in Unlimited mode: nothing is throttled, and AWS bills the extra vCPU-hours",
         takes=STOPS,
         commands=commands_for(name),
         afterwards=Afterwards(bucket=None),

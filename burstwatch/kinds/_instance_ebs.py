@@ -184,9 +184,7 @@ def instance_example(
         for unit in ("iops", "mb_s"):
             sustained, reached = spec[f"baseline_{unit}"], spec[f"maximum_{unit}"]
             if float(reached) < float(sustained):
-                msg = (
-                    f"maximum_{unit} is {reached}, allowed is baseline_{unit} ({sustained}) or more"
-                )
+                msg = f"maximum_{unit} is {reached}; allowed: baseline_{unit} ({sustained}) or more"
                 raise ValueError(msg)
         type_info = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
         return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): type_info}}

@@ -23,7 +23,7 @@ def demand_point(
     least: float | None = None,
     most: float | None = None,
 ) -> DemandPoint:
-    """One period's rate in credits a second, held back where it reaches the resource's limit."""
+    """One period's rate in credits a second, throttled where it reaches the resource's limit."""
     return DemandPoint(
         start_s=start_s,
         period_s=period_s,

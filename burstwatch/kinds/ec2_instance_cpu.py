@@ -149,7 +149,7 @@ def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
     usd, beyond = detail.terms.usd_vcpu_h, max(0.0, mean - detail.spec.baseline)
     yield Fix(
         action="switch to Unlimited mode",
-        effect="the instance does not slow down, and AWS charges further vCPU-hours",
+        effect="nothing is throttled, and AWS bills the extra vCPU-hours",
         takes="works immediately",
         usd_month=None if usd is None else usd.value * beyond * HOURS_A_MONTH,
         commands=(_unlimited(thing_id(resource.id), resource.region),),

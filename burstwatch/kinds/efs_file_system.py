@@ -74,7 +74,7 @@ MONTH_S = HOURS_A_MONTH * HOUR_S
 ELASTIC = "EFS elastic"
 #: A performance mode that elastic throughput does not support.
 MAX_IO = "maxIO"
-ONCE_A_DAY = "AWS takes one change of the mode in 24 hours, and refuses the next until then"
+ONCE_A_DAY = "AWS allows one change of the mode in 24 hours"
 #: How many bytes are read for one that is metered.
 READ_SHARE = Figure(value=3, unit="", source=PAGE)
 #: A mode can be changed once a day, so its owner hears of it two hours before.

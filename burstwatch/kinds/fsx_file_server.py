@@ -155,13 +155,13 @@ def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
     now = RATES[int(resource.spec["throughput_capacity"])]
     after = RATES[capacity] if capacity in RATES else _steady(capacity)
     lower = [
-        f"{number(after[most])} {unit} at the most instead of {number(now[most])}"
+        f"from {number(now[most])} to {number(after[most])} {unit}"
         for most, unit in ((1, "MB/s"), (3, IOPS))
         if after[most] < now[most]
     ]
     effect = "never runs out at the current load"
     if lower:
-        effect += f", and serves {' and '.join(lower)}"
+        effect += f", but the peak drops {' and '.join(lower)}"
     unit_size = MIB_PER_MB if is_bytes else 1
     bucket = None
     if capacity in RATES:
@@ -185,7 +185,7 @@ def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     capacity = round(float_in(spec, "throughput_capacity"))
     if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
         allowed = ", ".join(map(str, RATES))
-        msg = f"a throughput capacity of {capacity} MB/s is unknown, allowed are {allowed}"
+        msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
         raise ValueError(msg)
     listed = {
         "FileSystemId": "fs-example",

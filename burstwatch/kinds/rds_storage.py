@@ -211,7 +211,7 @@ def _striped_from(engine: str) -> Figure | None:
     for prefix, threshold in STRIPED_FROM.items():
         if engine.startswith(prefix):
             return threshold
-    msg = f"engine {engine!r} is unknown, allowed are {', '.join(STRIPED_FROM)}"
+    msg = f"engine {engine!r} is unknown; allowed: {', '.join(STRIPED_FROM)}"
     raise ValueError(msg)
 
 

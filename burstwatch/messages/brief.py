@@ -13,7 +13,7 @@ from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, clock_time, countdown, hour_of, plain_name
+from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, plain_name
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -139,6 +139,8 @@ def _headline(projection: Projection) -> str:
     )
     if soonest_s is None:
         return f"are low ({hour_of(now)})"
+    if soonest_s < MINUTE:
+        return f"may run out any minute ({hour_of(now)})"
     return f"may run out by {hour_of(now + soonest_s)}"
 
 
@@ -155,7 +157,7 @@ def _between(projection: Projection) -> str:
         return ""
     if not last:
         return f"{earliest} at the earliest"
-    return "" if earliest == last else f"{earliest} to {last}"
+    return "" if earliest == last else f"between {earliest} and {last}"
 
 
 def _fixes(
@@ -181,7 +183,7 @@ def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesB
     if cause is None:
         return ""
     if projection.state == "exhausted":
-        return f"{cause.text}, mean of 5 recent minutes"
+        return f"{cause.text}, average of the last 5 minutes"
     held = kind.limits.get(projection.binding)
     if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more
@@ -203,8 +205,15 @@ def _credits(projection: Projection, background: Background) -> str:
         return share_left
     if projection.state == "infinite":
         return f"{share_left}, they run out only if the load returns"
-    began = clock_time(background.since_s, now=projection.at)
-    return f"{share_left}, down from {background.since_ratio:.0%} at {began}"
+    began, before = (
+        clock_time(background.since_s, now=projection.at),
+        f"{background.since_ratio:.0%}",
+    )
+    return (
+        share_left
+        if before == _level(projection)
+        else f"{share_left}, down from {before} at {began}"
+    )
 
 
 def _level(projection: Projection) -> str:
@@ -231,7 +240,7 @@ def _data(projection: Projection) -> str:
     age = projection.data_age_s
     if age is None:
         return ""
-    return f"data of {clock_time(projection.at - age, now=projection.at)}"
+    return f"data as of {clock_time(projection.at - age, now=projection.at)}"
 
 
 def _numbers(assessment: Assessment) -> dict[str, str]:

@@ -68,7 +68,7 @@ def danger_message(
     """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
     title = danger_title(brief, severity)
     name = plain_name(brief.name)
-    runs_out = f"run out {brief.between}" if brief.between else ""
+    runs_out = f"will run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
         title=title,
@@ -147,7 +147,7 @@ def over_message(
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
             ("Credits", "; ".join(filter(None, (level, now, brief.data if brief else "")))),
-            ("So that it does not happen again", episode.fix if episode and not is_warning else ""),
+            ("To prevent a repeat", episode.fix if episode and not is_warning else ""),
         ),
         timeline=timeline,
         links=links_of("", links, brief, unit=unit, at=at),
@@ -177,8 +177,8 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     """
     says = "credits run out"
     if worst:
-        says = f"{worst[0].credit_name} run out, the first {_soonest(worst[0])}"
-    advice = f"find the one cause{f' in {shared}' if shared else ''} and stop it"
+        says = f"{worst[0].credit_name} are running out, the first {_soonest(worst[0])}"
+    advice = f"look for a common cause{f' in {shared}' if shared else ''} (a deployment, a backup, a batch job) and stop it"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"
         advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
@@ -189,7 +189,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
         where=f"Where: {where}{f', all in {shared}' if shared else ''}",
         actions=actions([advice]),
         facts=(
-            f"Some of the {count}, the worst first:",
+            f"The worst {len(worst)} of {count}:",
             *(
                 f"{label(brief)} ({brief.type}): {brief.credit_name} {brief.headline}"
                 for brief in worst
@@ -208,12 +208,12 @@ def mass_over_message(
     where: str, unit: str, severity: Verdict, timeline: Timeline, links: Links, *, at: float
 ) -> Message:
     """The alarm that stands for many of a severity is over."""
-    are = "critical" if severity == "critical" else "in a warning"
+    are = "critical" if severity == "critical" else "at risk"
     return Message(
         event="mass",
-        title=f"RESOLVED many resources: only a few are {are} now ({hour_of(at)})",
+        title=f"RESOLVED many resources: only a few are still {are} ({hour_of(at)})",
         where=f"Where: {where}",
-        actions=("Do now: follow the alarms of single resources, where there are any",),
+        actions=("Do now: handle the remaining alarms of single resources, if there are any",),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
         links=links_of("mass", links, unit=unit, at=at),
@@ -252,7 +252,7 @@ def listing_message(
 def drill_message(drill_id: str, unit: str, timeline: Timeline, links: Links) -> Message:
     """A fire drill, in which nothing is wrong, or the end of one."""
     title = title_of("DRILL", drill_id, "nothing is wrong, and pages reach you")
-    last = "It ends by itself within minutes, and after an hour at the latest."
+    last = "The drill ends by itself within minutes, or within an hour at the latest."
     if timeline.over_s is not None:
         title = title_of("DRILL over", drill_id, "the page and its end reached you")
         last = f"It took {span(timeline.over_s - timeline.opened_s)}."
@@ -298,12 +298,12 @@ def _over_title(
         return title_of("WARNING", who(brief), f"no longer critical ({clock}), still a warning")
     if brief.ended_because:
         return title_of("RESOLVED", who(brief), f"{brief.ended_because} ({clock})")
-    back = f"at {brief.level}" if brief.level else "back"
+    back = f"back at {brief.level}" if brief.level else "back"
     without = ""
     if at_zero_s:
-        without = f", had run out for {span(at_zero_s)}"
+        without = f", after {span(at_zero_s)} without any"
     elif timeline.empty_s is not None:
-        without = f", had run out at {hour_of(timeline.empty_s)}"
+        without = f", ran out at {hour_of(timeline.empty_s)}"
     return title_of("RESOLVED", who(brief), f"{brief.credit_name} {back} ({clock}){without}")
 
 

@@ -121,7 +121,7 @@ class Schedule:
     fine: set[str] = field(default_factory=set)
 
     def is_due(self, resource: Resource, now: float) -> bool:
-        """True if it is time to ask again; new, changed or just attached resources are due at once."""
+        """True if it is time to poll; new, changed or just attached resources are due immediately."""
         last_look = self.last_look(resource)
         return last_look is None or now >= last_look.due_at
 

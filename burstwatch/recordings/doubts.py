@@ -43,7 +43,7 @@ def doubts(
     ]
     if bucket is None:
         if values and min(values) < max(values):
-            yield f"{resource.no_bucket_reason}, and {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: is the type or size another?"
+            yield f"{resource.no_bucket_reason}, but {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: check the type and size"
         return
     yield from _scale_doubts(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
@@ -72,7 +72,7 @@ def _scale_doubts(values: Sequence[float], resource: Resource, kind: Kind) -> It
         return
     full, highest = TINY / ratio, max(values)
     if highest > MOST_ABOVE * full:
-        yield f"{resource.level_metric} is {number(highest)}, and a full bucket has {number(full)}: is the type or size another?"
+        yield f"{resource.level_metric} is {number(highest)}, and a full bucket has {number(full)}: check the type and size"
     if 0 < highest < LOWEST_HIGH * full:
         yield f"no {resource.level_metric} is above {number(highest)}, and a full bucket has {number(full)}: is it in another unit?"
 
@@ -90,7 +90,7 @@ def _too_fast(levels: Sequence[LevelPoint], bucket: Bucket) -> Iterator[str]:
     falls = falls or _runs_too_fast(levels, bucket.burst - bucket.refill, bucket, sign=-1.0)
     rises = rises or _runs_too_fast(levels, bucket.refill, bucket, sign=1.0)
     if falls:
-        yield f"the balance falls faster than this type can spend{_at(falls)}: is the type or size another?"
+        yield f"the balance falls faster than this type can spend{_at(falls)}: check the type and size"
     if rises:
         yield f"the balance rises faster than this type earns{_at(rises)}: a restart, a resize, or another size?"
 

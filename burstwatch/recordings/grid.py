@@ -74,7 +74,7 @@ def to_grid(
     step_s, widest_s = min(steps), max(steps)
     points |= _sums_of_rates(matched, points, steps)
     if widest_s % step_s:
-        msg = f"{name} has a series with a row each {step_s:g} s and one with a row each {widest_s:g} s, allowed is a multiple of the shorter one"
+        msg = f"{name} has a series with a row each {step_s:g} s and one with a row each {widest_s:g} s; allowed: a multiple of the shorter one"
         raise ValueError(msg)
     places = _places(all_times, step_s)
     notes = _notes(matched.points, places, contents.row_times)
@@ -217,7 +217,7 @@ def _check_percent(matched: Matched, kind: Kind, name: str) -> None:
     metric = matched.resource.level_metric
     for at, value in matched.points.get(metric, ()):
         if value > PERCENT + NOISE:
-            msg = f"{name}: {metric} is {value:g} at {recorded_time(at)}, allowed is a number from 0 to 100"
+            msg = f"{name}: {metric} is {value:g} at {recorded_time(at)}; allowed: a number from 0 to 100"
             raise ValueError(msg)
 
 

@@ -208,7 +208,7 @@ def _by_metric(
         label = _preferred(lone, "Minimum")[0].label
         return {levels[0]: lone}, [f"its only series, {label!r}, is taken as {levels[0]}"]
     allowed = ", ".join(_allowed(kind))
-    msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}, allowed are {allowed}"
+    msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}; allowed: {allowed}"
     raise ValueError(msg)
 
 

@@ -199,14 +199,14 @@ class _Reader:
             shown = short(str(cell)) if isinstance(cell, str) else short(repr(cell))
             quoted = repr(shown) if isinstance(cell, str) else shown
             if part.lines:
-                msg = f"{self._name} line {part.lines[place]}: {short(part.label)} is {quoted}, allowed is {NUMBERS}"
+                msg = f"{self._name} line {part.lines[place]}: {short(part.label)} is {quoted}; allowed: {NUMBERS}"
             else:
-                msg = f"{self._name}: a value is {quoted}, allowed is {NUMBERS}"
+                msg = f"{self._name}: a value is {quoted}; allowed: {NUMBERS}"
             raise ValueError(msg) from None
 
     def _one_unit(self, part: RawSeries, rates: set[bool]) -> bool:
         if len(rates) > 1:
-            msg = f"{self._name}: {short(part.label)} has values per second and others, allowed is one unit"
+            msg = f"{self._name}: {short(part.label)} has values per second and others; allowed: one unit"
             raise ValueError(msg)
         return rates == {True}
 
@@ -265,7 +265,7 @@ def pairs_of(points: object) -> Sequence[tuple[object, object]]:
     pairs = points if isinstance(points, list) else []
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 2:  # noqa: PLR2004 - a pair
-            msg = f"a point is {pair!r:.80}, allowed is a time with a value"
+            msg = f"a point is {pair!r:.80}; allowed: a time with a value"
             raise ValueError(msg)
     return pairs
 

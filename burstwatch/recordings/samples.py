@@ -79,7 +79,7 @@ def at_period(
     if step_s >= period_s:
         return samples, step_s
     if period_s % step_s:
-        msg = f"a row each {step_s:g} s does not fit into periods of {period_s:g} s, allowed is a divisor"
+        msg = f"a row each {step_s:g} s does not fit into periods of {period_s:g} s; allowed: a divisor"
         raise ValueError(msg)
     merge: dict[str, Callable[[Sequence[float]], float]] = {
         metric.name: _mean if metric.is_rate else math.fsum for metric in kind.demand_metrics

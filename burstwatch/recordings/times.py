@@ -73,7 +73,7 @@ def read_zone(name: str) -> tzinfo:
             return timezone(timedelta(seconds=seconds_east(offset)))
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):
-        msg = f"the time zone is {name!r}, allowed is a name such as Europe/Berlin or UTC, or an offset such as +02:00"
+        msg = f"the time zone is {name!r}; allowed: a name such as Europe/Berlin or UTC, or an offset such as +02:00"
         raise ValueError(msg) from None
 
 
@@ -172,7 +172,7 @@ def _check_years(times: Times, cells: Sequence[str]) -> Times:
     for place, seconds in enumerate(times.seconds):
         if not EARLIEST_RECORDED_S <= seconds <= LATEST_RECORDED_S:
             year = 1970 + int(seconds // (365.2425 * DAY_S))
-            msg = f"{short(cells[place])!r}, which would be in the year {year}, allowed are {TIMES}"
+            msg = f"{short(cells[place])!r}, which would be in the year {year}; allowed: {TIMES}"
             raise UnreadableTimeError(msg, place)
     return times
 
@@ -225,7 +225,7 @@ def _in_seconds(number: float, cell: str, place: int, *, is_own: bool = False) -
             number /= per_second
             break
     if not EARLIEST_S <= number < UNITS_FROM[-1][0]:  # also NaN
-        msg = f"{cell!r}, allowed are {TIMES}"
+        msg = f"{cell!r}; allowed: {TIMES}"
         raise UnreadableTimeError(msg, place)
     return number
 
@@ -266,7 +266,7 @@ def _moment(cell: str, place: int) -> WrittenTime:
     except (ValueError, OverflowError):
         moment = None
     if moment is None or not moment.dates:
-        msg = f"{short(cell)!r}, allowed are {TIMES}"
+        msg = f"{short(cell)!r}; allowed: {TIMES}"
         raise UnreadableTimeError(msg, place)
     return moment
 

@@ -26,10 +26,10 @@ def parse_address(name: str, text: str) -> Address:
         ValueError: naming the setting, the value and what is allowed.
     """
     if re.fullmatch(ADDRESS_PATTERN, text) is None:
-        msg = f"{name} is {text!r}, allowed is {ADDRESS_ALLOWED}"
+        msg = f"{name} is {text!r}; allowed: {ADDRESS_ALLOWED}"
         raise ValueError(msg)
     host, _, port = text.rpartition(":")
     if int(port) > LAST_PORT:
-        msg = f"{name} has port {port}, allowed is 0 to {LAST_PORT}"
+        msg = f"{name} has port {port}; allowed: 0 to {LAST_PORT}"
         raise ValueError(msg)
     return Address(host=host.strip("[]"), port=int(port))

@@ -42,7 +42,7 @@ export function propsFromContext(context: Context): BurstWatchProps {
       if (catalog.settings.some((setting) => setting.name === name)) {
         throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known, it is a setting: -c settings=${name}=VALUE`);
       }
-      throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known${nearest(name, known)}, allowed are ${known.join(', ')}`);
+      throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known${nearest(name, known)}; allowed: ${known.join(', ')}`);
     }
   }
   const given = known.filter((name) => context[name] !== undefined);
@@ -52,7 +52,7 @@ export function propsFromContext(context: Context): BurstWatchProps {
 function minutes(value: unknown): Duration {
   const found = number('scheduleMinutes', value);
   if (!Number.isInteger(found) || found < 1 || found > 60) {
-    throw new InvalidPropsError(`scheduleMinutes is ${JSON.stringify(value)}, allowed is a whole number from 1 to 60`);
+    throw new InvalidPropsError(`scheduleMinutes is ${JSON.stringify(value)}; allowed: a whole number from 1 to 60`);
   }
   return Duration.minutes(found);
 }
@@ -60,7 +60,7 @@ function minutes(value: unknown): Duration {
 function architecture(value: unknown): Architecture {
   if (value === 'arm64') return Architecture.ARM_64;
   if (value === 'x86_64') return Architecture.X86_64;
-  throw new InvalidPropsError(`architecture is ${JSON.stringify(value)}, allowed is arm64 or x86_64`);
+  throw new InvalidPropsError(`architecture is ${JSON.stringify(value)}; allowed: arm64 or x86_64`);
 }
 
 const UNITS_ALLOWED = 'region or account/region, or a part of an organisation such as o-exampleorgid/ou-ab12-cdef3456';
@@ -68,7 +68,7 @@ const UNITS_ALLOWED = 'region or account/region, or a part of an organisation su
 /** A list in cdk.json, or names with commas between. */
 function names(what: string, given: unknown, allowed: string): string[] {
   const list = typeof given === 'string' ? given.split(',').filter(Boolean) : (given ?? []);
-  if (!Array.isArray(list)) throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is ${allowed}`);
+  if (!Array.isArray(list)) throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}; allowed: ${allowed}`);
   return list.map((name: unknown) => String(name).trim());
 }
 
@@ -87,7 +87,7 @@ function units(given: unknown): WatchedUnit[] {
   return fixed.map((name) => {
     const match = /^(?:(\d{12})\/)?([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})$/.exec(name);
     if (match === null) {
-      throw new InvalidPropsError(`units has ${JSON.stringify(name)}, allowed is ${UNITS_ALLOWED}`);
+      throw new InvalidPropsError(`units has ${JSON.stringify(name)}; allowed: ${UNITS_ALLOWED}`);
     }
     return { region: match[2]!, ...(match[1] ? { account: match[1] } : {}) };
   });
@@ -108,7 +108,7 @@ function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
   if (/^\d+$/.test(String(given ?? 1))) return new Map(names.map((name) => [name, Number(given ?? 1)]));
   return new Map(pairs('shards', given).map(([name, value]) => {
     if (!names.includes(name)) {
-      throw new InvalidPropsError(`shards has ${JSON.stringify(name)}, allowed are ${names.join(', ')}`);
+      throw new InvalidPropsError(`shards has ${JSON.stringify(name)}; allowed: ${names.join(', ')}`);
     }
     return [name, number(`shards of ${name}`, value)];
   }));
@@ -120,30 +120,30 @@ function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
  */
 function pairs(what: string, given: unknown): [string, unknown][] {
   if (typeof given === 'object' && !Array.isArray(given)) return Object.entries(given ?? {});
-  if (typeof given !== 'string') throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is an object, or name=value,name=value`);
+  if (typeof given !== 'string') throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}; allowed: an object, or name=value,name=value`);
   const found: [string, string][] = [];
   for (const part of given.split(',').filter(Boolean)) {
     const before = found.at(-1);
     const at = part.indexOf('=');
     const name = part.slice(0, at).trim();
     if (at > 0 && found.some(([earlier]) => earlier === name)) {
-      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice, allowed is each name once; several values of one name are written as name=value,value`);
+      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice; allowed: each name once; several values of one name are written as name=value,value`);
     }
     if (at > 0) found.push([name, part.slice(at + 1)]);
     else if (before) before[1] = `${before[1]},${part}`;
-    else throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}, allowed is name=value,name=value`);
+    else throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}; allowed: name=value,name=value`);
   }
   return found;
 }
 
 function number(name: string, value: unknown): number {
   const found = typeof value === 'string' && !value.trim() ? Number.NaN : Number(value);
-  if (Number.isNaN(found)) throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}, allowed is a number`);
+  if (Number.isNaN(found)) throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}; allowed: a number`);
   return found;
 }
 
 function flag(name: string, value: unknown): boolean {
   if (value === true || value === 'true') return true;
   if (value === false || value === 'false') return false;
-  throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}, allowed is true or false`);
+  throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}; allowed: true or false`);
 }

@@ -77,7 +77,7 @@ function checkSettings(settings: Readonly<Record<string, string>>): void {
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !OWN_SETTINGS.includes(name));
   for (const [name, value] of Object.entries(settings)) {
     if (!allowed.includes(name)) {
-      throw new InvalidPropsError(`settings has ${JSON.stringify(name)}${nearest(name, allowed)}, allowed are ${allowed.join(', ')}`);
+      throw new InvalidPropsError(`settings has ${JSON.stringify(name)}${nearest(name, allowed)}; allowed: ${allowed.join(', ')}`);
     }
     // A caller in JavaScript is not held to the type.
     refuseUnless(typeof value === 'string', `settings ${name}`, value, 'a text');
@@ -93,7 +93,7 @@ function checkSetting(name: string, value: string): void {
     const kinds = catalog.kinds.map((kind) => kind.name);
     for (const kind of name === 'kinds' ? value.split(',').filter(Boolean) : []) {
       if (!kinds.includes(kind)) {
-        throw new InvalidPropsError(`settings kinds has ${JSON.stringify(kind)}${nearest(kind, kinds)}, allowed are ${kinds.join(', ')}`);
+        throw new InvalidPropsError(`settings kinds has ${JSON.stringify(kind)}${nearest(kind, kinds)}; allowed: ${kinds.join(', ')}`);
       }
     }
     return;
@@ -114,7 +114,7 @@ function checkOrganization(props: ResolvedProps): void {
   }
   const ids = [...new Set(props.organization.map(organizationOf))];
   if (ids.length > 1) {
-    throw new InvalidPropsError(`units names the organisations ${ids.join(' and ')}, allowed is one: an account is in one only`);
+    throw new InvalidPropsError(`units names the organisations ${ids.join(' and ')}; allowed: one: an account is in one only`);
   }
   const known = RegionInfo.regions.map((info) => info.name);
   for (const region of props.regions) {
@@ -141,7 +141,7 @@ function checkUnits(home: Stack, props: ResolvedProps): void {
   const shards: [string, number][] = [['home', props.shards], ...props.units.map((unit): [string, number] => [nameOf(unit), unit.shards ?? 1])];
   for (const [name, count] of shards) {
     if (!catalog.shard_counts.includes(count)) {
-      throw new InvalidPropsError(`shards has ${JSON.stringify(count)} for ${name}, allowed is ${catalog.shard_counts.join(', ')}`);
+      throw new InvalidPropsError(`shards has ${JSON.stringify(count)} for ${name}; allowed: ${catalog.shard_counts.join(', ')}`);
     }
   }
   const known = RegionInfo.regions.map((info) => info.name);
@@ -156,25 +156,25 @@ function checkUnits(home: Stack, props: ResolvedProps): void {
     partition ??= info.partition;
     if (info.partition !== partition) {
       throw new InvalidPropsError(
-        `units has ${JSON.stringify(nameOf(unit))} of the partition ${info.partition}, allowed are regions of ${partition}: no role works across partitions. Deploy burstwatch in ${info.partition} too`,
+        `units has ${JSON.stringify(nameOf(unit))} of the partition ${info.partition}; allowed: regions of ${partition}: no role works across partitions. Deploy burstwatch in ${info.partition} too`,
       );
     }
     const where = `${unit.account ?? home.account}/${unit.region}`;
     if (seen.has(where)) {
       const why = isHomeKnown && where === `${home.account}/${home.region}` ? ', where burstwatch is deployed and always watches' : ' more than once';
-      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))}${why}, allowed is each account and region once`);
+      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))}${why}; allowed: each account and region once`);
     }
     seen.add(where);
     if (unit.account !== undefined && !props.externalId) {
       throw new InvalidPropsError(
-        `externalId is empty and units has ${nameOf(unit)}, allowed is the external id that the role there asks for`,
+        `externalId is empty and units has ${nameOf(unit)}; allowed: the external id that the role there asks for`,
       );
     }
   }
   const parts = partsOf(props).length;
   if (props.fanOut === 'functions' && parts > PARTS_BY_FUNCTIONS) {
     throw new InvalidPropsError(
-      `units and shards make ${parts} functions, allowed are ${PARTS_BY_FUNCTIONS} in one stack: use fanOut=queue, or several deployments`,
+      `units and shards make ${parts} functions; allowed: ${PARTS_BY_FUNCTIONS} in one stack: use fanOut=queue, or several deployments`,
     );
   }
 }
@@ -184,7 +184,7 @@ function nameOf(unit: WatchedUnit): string {
 }
 
 function refuseUnless(isAllowed: boolean, name: string, value: unknown, allowed: string): void {
-  if (!isAllowed) throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}, allowed is ${allowed}`);
+  if (!isAllowed) throw new InvalidPropsError(`${name} is ${JSON.stringify(value)}; allowed: ${allowed}`);
 }
 
 /** `, did you mean X?` for what is a few letters off. */

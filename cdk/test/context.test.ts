@@ -18,49 +18,49 @@ const OTHER = { externalId: 'watch-me' };
 
 /** Each context that cannot work, and what is said of it. */
 const REFUSED: [Record<string, unknown>, RegExp][] = [
-  [{ alarmEmial: 'a@b.org' }, /context "alarmEmial" is not known \(did you mean alarmEmail\?\), allowed are deployment, /],
+  [{ alarmEmial: 'a@b.org' }, /context "alarmEmial" is not known \(did you mean alarmEmail\?\); allowed: deployment, /],
   [{ lead_s: '600' }, /context "lead_s" is not known, it is a setting: -c settings=lead_s=VALUE/],
   [{ Deployment: 'x' }, /did you mean deployment\?/],
-  [{ deployment: 'two words' }, /deployment is "two words", allowed is 1 to 32 letters/],
-  [{ deployment: '' }, /deployment is "", allowed is 1 to 32/],
-  [{ alarmEmail: 'nobody' }, /alarmEmail is "nobody", allowed is an e-mail address/],
-  [{ scheduleMinutes: '0' }, /scheduleMinutes is "0", allowed is a whole number from 1 to 60/],
+  [{ deployment: 'two words' }, /deployment is "two words"; allowed: 1 to 32 letters/],
+  [{ deployment: '' }, /deployment is ""; allowed: 1 to 32/],
+  [{ alarmEmail: 'nobody' }, /alarmEmail is "nobody"; allowed: an e-mail address/],
+  [{ scheduleMinutes: '0' }, /scheduleMinutes is "0"; allowed: a whole number from 1 to 60/],
   [{ scheduleMinutes: '1.5' }, /scheduleMinutes is "1.5"/],
-  [{ scheduleMinutes: 'often' }, /scheduleMinutes is "often", allowed is a number/],
-  [{ scheduleMinutes: '' }, /scheduleMinutes is "", allowed is a number/],
-  [{ architecture: 'arm' }, /architecture is "arm", allowed is arm64 or x86_64/],
-  [{ digest: 'yes' }, /digest is "yes", allowed is true or false/],
-  [{ dashboard: 'no' }, /dashboard is "no", allowed is true or false/],
-  [{ floor: '1' }, /floor is "1", allowed is true or false/],
-  [{ floorPercent: '100' }, /floorPercent is 100, allowed is a whole number from 1 to 99/],
-  [{ memoryMib: '128' }, /memoryMib is 128, allowed is a whole number from 256 to 10240/],
-  [{ fanOut: 'queues' }, /fanOut is "queues", allowed is functions or queue/],
-  [{ concurrency: '1' }, /concurrency is 1, allowed is a whole number from 2 to 1000/],
+  [{ scheduleMinutes: 'often' }, /scheduleMinutes is "often"; allowed: a number/],
+  [{ scheduleMinutes: '' }, /scheduleMinutes is ""; allowed: a number/],
+  [{ architecture: 'arm' }, /architecture is "arm"; allowed: arm64 or x86_64/],
+  [{ digest: 'yes' }, /digest is "yes"; allowed: true or false/],
+  [{ dashboard: 'no' }, /dashboard is "no"; allowed: true or false/],
+  [{ floor: '1' }, /floor is "1"; allowed: true or false/],
+  [{ floorPercent: '100' }, /floorPercent is 100; allowed: a whole number from 1 to 99/],
+  [{ memoryMib: '128' }, /memoryMib is 128; allowed: a whole number from 256 to 10240/],
+  [{ fanOut: 'queues' }, /fanOut is "queues"; allowed: functions or queue/],
+  [{ concurrency: '1' }, /concurrency is 1; allowed: a whole number from 2 to 1000/],
   [{ sweepsPerInvocation: '11' }, /sweepsPerInvocation is 11/],
-  [{ memberRole: 'a role' }, /memberRole is "a role", allowed is a role's name/],
-  [{ externalId: 'x' }, /externalId is "x", allowed is 2 to 1224/],
-  [{ shards: '3' }, /shards has 3 for home, allowed is 1, 2, 4, 8, 16/],
-  [{ shards: 'eu-west-1=2' }, /shards has "eu-west-1", allowed are home/],
-  [{ shards: 'many' }, /shards is "many", allowed is name=value/],
-  [{ units: 'mars' }, /units has "mars", allowed is region or account\/region/],
-  [{ units: '12/us-east-1', ...OTHER }, /units has "12\/us-east-1", allowed is region or account\/region/],
+  [{ memberRole: 'a role' }, /memberRole is "a role"; allowed: a role's name/],
+  [{ externalId: 'x' }, /externalId is "x"; allowed: 2 to 1224/],
+  [{ shards: '3' }, /shards has 3 for home; allowed: 1, 2, 4, 8, 16/],
+  [{ shards: 'eu-west-1=2' }, /shards has "eu-west-1"; allowed: home/],
+  [{ shards: 'many' }, /shards is "many"; allowed: name=value/],
+  [{ units: 'mars' }, /units has "mars"; allowed: region or account\/region/],
+  [{ units: '12/us-east-1', ...OTHER }, /units has "12\/us-east-1"; allowed: region or account\/region/],
   [{ units: 'us-east-1/222222222222' }, /units has "us-east-1\/222222222222"/],
-  [{ units: 7 }, /units is 7, allowed is a list of region or account\/region/],
+  [{ units: 7 }, /units is 7; allowed: a list of region or account\/region/],
   [{ units: 'eu-west-9' }, /units has "eu-west-9", and eu-west-9 is no region of AWS \(did you mean eu-west-/],
-  [{ units: 'cn-north-1' }, /of the partition aws-cn, allowed are regions of aws: no role works across partitions/],
+  [{ units: 'cn-north-1' }, /of the partition aws-cn; allowed: regions of aws: no role works across partitions/],
   [{ units: 'eu-west-1,eu-west-1' }, /units has "eu-west-1" more than once/],
   [{ units: 'eu-west-1,111122223333/eu-west-1', ...OTHER }, /units has "111122223333\/eu-west-1" more than once/],
   [{ units: 'eu-central-1' }, /units has "eu-central-1", where burstwatch is deployed and always watches/],
   [{ units: '111122223333/eu-central-1', ...OTHER }, /, where burstwatch is deployed and always watches/],
   [{ units: '222222222222/us-east-1' }, /externalId is empty and units has 222222222222\/us-east-1/],
-  [{ shards: 16, units: 'eu-west-1,eu-west-2,eu-west-3,us-east-1' }, /units and shards make 80 functions, allowed are 60 in one stack: use fanOut=queue/],
-  [{ settings: 'lead=600' }, /settings has "lead" \(did you mean lead_s\?\), allowed are lead_s/],
-  [{ settings: 'lead_s' }, /settings is "lead_s", allowed is name=value,name=value/],
-  [{ settings: 'lead_s=soon' }, /settings lead_s is "soon", allowed is a number of seconds from 60 to 86400/],
+  [{ shards: 16, units: 'eu-west-1,eu-west-2,eu-west-3,us-east-1' }, /units and shards make 80 functions; allowed: 60 in one stack: use fanOut=queue/],
+  [{ settings: 'lead=600' }, /settings has "lead" \(did you mean lead_s\?\); allowed: lead_s/],
+  [{ settings: 'lead_s' }, /settings is "lead_s"; allowed: name=value,name=value/],
+  [{ settings: 'lead_s=soon' }, /settings lead_s is "soon"; allowed: a number of seconds from 60 to 86400/],
   [{ settings: 'lead_s=0x100' }, /settings lead_s is "0x100"/],
-  [{ settings: { kinds: 'ebs_volumes' } }, /settings kinds has "ebs_volumes" \(did you mean ebs_volume\?\), allowed are docdb/],
-  [{ settings: 'tag_filter=team' }, /settings tag_filter is "team", allowed is .*key=value/],
-  [{ shards: 'home=x' }, /shards of home is "x", allowed is a number/],
+  [{ settings: { kinds: 'ebs_volumes' } }, /settings kinds has "ebs_volumes" \(did you mean ebs_volume\?\); allowed: docdb/],
+  [{ settings: 'tag_filter=team' }, /settings tag_filter is "team"; allowed: .*key=value/],
+  [{ shards: 'home=x' }, /shards of home is "x"; allowed: a number/],
   [{ settings: { page_topic_arn: 'arn' } }, /settings has "page_topic_arn"/],
 ];
 
@@ -80,7 +80,7 @@ test('regions of one partition may be watched together, in each partition', () =
   check({ units: 'cn-northwest-1' }, 'cn-north-1');
   check({ units: 'us-gov-east-1' }, 'us-gov-west-1');
   check({ units: 'us-east-1' });
-  assert.throws(() => check({ units: 'us-east-1' }, 'eusc-de-east-1'), /partition aws, allowed are regions of aws-eusc/);
+  assert.throws(() => check({ units: 'us-east-1' }, 'eusc-de-east-1'), /partition aws; allowed: regions of aws-eusc/);
 });
 
 test('the most parts that are allowed fit into one stack', () => {
@@ -132,8 +132,8 @@ for (const [what, context] of Object.entries({
 test('a setting that is there twice, a deployment that is no name of a stack, and settings that are none are refused', () => {
   for (const [context, words] of [
     [{ settings: 'lead_s=600,kinds=ebs_volume,kinds=rds_storage' }, /settings has "kinds" twice/],
-    [{ deployment: 'my_team' }, /deployment is "my_team", allowed is 1 to 32 letters/],
-    [{ settings: 600 }, /settings is 600, allowed is an object/],
+    [{ deployment: 'my_team' }, /deployment is "my_team"; allowed: 1 to 32 letters/],
+    [{ settings: 600 }, /settings is 600; allowed: an object/],
   ] as const) {
     const found = app(context);
     assert.equal(found.status, 2, found.stderr);
@@ -143,9 +143,9 @@ test('a setting that is there twice, a deployment that is no name of a stack, an
 
 test('what only JavaScript lets through is refused by name, and undefined is the default', () => {
   const make = (props: any) => validateProps(new Stack(new App(), 'Stack'), resolveProps(props));
-  assert.throws(() => make({ settings: { lead_s: 600 } }), /settings lead_s is 600, allowed is a text/);
-  assert.throws(() => make({ settings: null }), /settings is null, allowed is an object/);
-  assert.throws(() => make({ units: ['eu-west-1'] }), /units is "eu-west-1", allowed is objects with a region/);
+  assert.throws(() => make({ settings: { lead_s: 600 } }), /settings lead_s is 600; allowed: a text/);
+  assert.throws(() => make({ settings: null }), /settings is null; allowed: an object/);
+  assert.throws(() => make({ units: ['eu-west-1'] }), /units is "eu-west-1"; allowed: objects with a region/);
   assert.doesNotThrow(() => make({ alarmEmail: undefined, schedule: undefined, units: undefined }));
 });
 

@@ -72,13 +72,13 @@ test('synth says what each account and region that is found costs', () => {
 });
 
 const REFUSED: [Record<string, unknown>, RegExp][] = [
-  [{ units: 'o-x', externalId: 'watch-me' }, /units is "o-x", allowed is an organisation such as/],
-  [{ units: 'o-exampleorgid/eu-west-1', externalId: 'watch-me' }, /units is "o-exampleorgid\/eu-west-1", allowed is an organisation/],
-  [{ units: 'o-exampleorgid,o-otherorgid0', externalId: 'watch-me' }, /units names the organisations o-exampleorgid and o-otherorgid0, allowed is one/],
-  [{ units: 'o-exampleorgid', externalId: 'watch-me', fanOut: 'functions' }, /fanOut is "functions", allowed is queue/],
-  [{ units: 'o-exampleorgid' }, /externalId is "", allowed is the external id/],
+  [{ units: 'o-x', externalId: 'watch-me' }, /units is "o-x"; allowed: an organisation such as/],
+  [{ units: 'o-exampleorgid/eu-west-1', externalId: 'watch-me' }, /units is "o-exampleorgid\/eu-west-1"; allowed: an organisation/],
+  [{ units: 'o-exampleorgid,o-otherorgid0', externalId: 'watch-me' }, /units names the organisations o-exampleorgid and o-otherorgid0; allowed: one/],
+  [{ units: 'o-exampleorgid', externalId: 'watch-me', fanOut: 'functions' }, /fanOut is "functions"; allowed: queue/],
+  [{ units: 'o-exampleorgid' }, /externalId is ""; allowed: the external id/],
   [{ units: 'o-exampleorgid', externalId: 'watch-me', regions: 'eu-wst-1' }, /regions has "eu-wst-1", which is no region of AWS \(did you mean eu-west-1\?\)/],
-  [{ regions: 'eu-west-1' }, /regions is \["eu-west-1"\], allowed is nothing, as units names no organisation/],
+  [{ regions: 'eu-west-1' }, /regions is \["eu-west-1"\]; allowed: nothing, as units names no organisation/],
 ];
 for (const [context, words] of REFUSED) {
   test(`${JSON.stringify(context)} is refused at synth`, () => {

@@ -399,9 +399,9 @@ test('the digest is off by itself, and on it may read its own log and publish to
 });
 
 test('a kind that there is not is refused at synth, as the function could not start with it', () => {
-  assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds", allowed are docdb_instance_cpu, ebs_volume/);
+  assert.throws(() => synthesise({ settings: { kinds: 'rds' } }), /settings kinds has "rds"; allowed: docdb_instance_cpu, ebs_volume/);
   synthesise({ settings: { kinds: 'ebs_volume' } });
-  assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1", allowed is a number of resources from 2 to 50/);
+  assert.throws(() => synthesise({ settings: { mass_from: '1' } }), /mass_from is "1"; allowed: a number of resources from 2 to 50/);
 });
 
 test('a permissions boundary of the organisation is on every role', () => {

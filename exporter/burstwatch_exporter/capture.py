@@ -99,7 +99,7 @@ def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
 
 
 def _anonymous(name: str, content: str) -> str:
-    """Replace volume ids and serial numbers. That of an EBS volume stays one; any other becomes a made-up word."""
+    """Replace volume ids and serial numbers. That of an EBS volume stays one; any other becomes an invented word."""
 
     def other_id(match: re.Match[str]) -> str:
         digest = hashlib.sha256(match[2].encode()).hexdigest()

@@ -156,7 +156,7 @@ def _host(file: _File, problems: list[str]) -> HostConfig:
         key = device.volume_id or f"device:{name}"
         if key in described:
             places = f"devices.{name} and {described[key]}"
-            problems.append(f"{places} both describe {key}, allowed is one of them")
+            problems.append(f"{places} both describe {key}; allowed: one of them")
         described[key] = f"devices.{name}"
         volumes[key] = _given(device, f"devices.{name}", problems)
     types = {
@@ -191,7 +191,7 @@ def _given(entry: _Volume, at: str, problems: list[str]) -> VolumeConfig:
             problems.append(f"{at}.type: {error}, {', '.join(OTHER_DISKS)}")
     if entry.bucket is not None:
         if entry.type is not None:
-            problems.append(f"{at} has a type and a bucket, allowed is one of them")
+            problems.append(f"{at} has a type and a bucket; allowed: one of them")
         try:
             _ = entry.bucket.bucket
         except ValueError as error:
@@ -212,6 +212,6 @@ def _seconds(created: object, at: str, problems: list[str]) -> float | None:
         moment = datetime.fromisoformat(str(created))
     except ValueError:
         example = "a date such as 2026-11-21 or a time such as 2026-11-21T10:00:00Z"
-        problems.append(f"{at}.created is {created!r}, allowed is {example}")
+        problems.append(f"{at}.created is {created!r}; allowed: {example}")
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

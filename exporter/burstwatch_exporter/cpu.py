@@ -12,7 +12,7 @@ pays these back first: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burst
 done more than Standard mode allows.
 
 Time that the hypervisor takes away (``steal``) while the CPUs get just what they earn shows an
-instance in Standard mode without credits. An instance in Unlimited mode is never held back:
+instance in Standard mode without credits. An instance in Unlimited mode is never throttled:
 for it, the end is when surplus credits begin.
 """
 

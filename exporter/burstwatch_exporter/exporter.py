@@ -31,7 +31,7 @@ NO_VOLUMES = (
 ASKS_IMDS = "imds"
 #: The service can be late when a host starts, and it may be allowed later.
 IMDS_AGAIN_S = 60.0
-NO_IMDS = f"asked again every {IMDS_AGAIN_S:g} s; in a container, the instance's metadata options need a hop limit of 2"
+NO_IMDS = f"polled every {IMDS_AGAIN_S:g} s; in a container, the instance's metadata options need a hop limit of 2"
 
 
 class Exporter:

@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Every flag of ``SETTINGS``, and what else there is to do."""
     parser = _Parser(
         prog="burstwatch-exporter",
-        description="How long the burst credits of this host's volumes last, for Prometheus.",
+        description="Export for Prometheus how long the burst credits of this host's volumes last.",
     )
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
     parser.add_argument(
@@ -51,13 +51,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="serve: serve metrics (default); capture: print the host's files that the metrics come from, for a "
         "bug report, with names replaced; measure: measure a disk (measure --help)",
     )
-    parser.add_argument(
-        "--once", action="store_true", help="print the metrics once and end, without serving"
-    )
+    parser.add_argument("--once", action="store_true", help="print the metrics once and exit")
     parser.add_argument(
         "--keep-names",
         action="store_true",
-        help="print volume ids, serial numbers and mount points as they are; for capture alone",
+        help="print volume ids, serial numbers and mount points as they are; only with capture",
     )
     for setting in SETTINGS:
         _add_flag(parser, setting, f"; variable: {variable_of(setting.name)}")
@@ -68,7 +66,7 @@ def build_measure_parser() -> argparse.ArgumentParser:
     """The flags of ``measure``, and those that say what the host is."""
     parser = _Parser(
         prog="burstwatch-exporter measure",
-        description="Measure a disk under a budget of credits, and say whether it is what its type promises.",
+        description="Measure a disk within a budget of credits, and check that it does what its type promises.",
     )
     for name, text in SWITCHES.items():
         parser.add_argument(f"--{name}", action="store_true", help=text)

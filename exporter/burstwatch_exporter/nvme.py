@@ -74,7 +74,7 @@ class NvmeSource:
             now = time.monotonic()
             try:
                 if now < self._paused.get(disk.name, now):
-                    msg = f"did not answer; asked again in {self._paused[disk.name] - now:.0f} s"
+                    msg = f"did not answer; polled in {self._paused[disk.name] - now:.0f} s"
                     raise ValueError(msg)  # noqa: TRY301 - told with the others
                 if why or now > until:
                     msg = f"not asked this time: {why or 'the others took too long'}"

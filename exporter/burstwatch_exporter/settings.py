@@ -110,13 +110,13 @@ class Options:
     )
     sample_period_s: float = declare(
         10.0,
-        "how often the exporter reads the counters; this does not depend on scrapes",
+        "seconds between two reads of the counters, whether or not there is a scrape",
         name="sample.period",
         low=0.1,
         high=60,
     )
     state_period_s: float = declare(
-        60.0, "how often the state is saved", name="state.period", low=1, high=3600
+        60.0, "seconds between two saves of the state", name="state.period", low=1, high=3600
     )
     refresh_period_s: float = declare(
         15.0,
@@ -153,7 +153,7 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
         if variable in by_variable:
             texts[by_variable[variable]] = text
         elif variable.startswith(EXPORTER_ENV_PREFIX) and not OF_KUBERNETES.search(variable):
-            problems.append(f"unknown variable {variable}, allowed are {', '.join(by_variable)}")
+            problems.append(f"unknown variable {variable}; allowed: {', '.join(by_variable)}")
     texts |= flags
     options = Options(**parse_settings(SETTINGS, texts, problems))
     try:
@@ -177,7 +177,7 @@ def _same_files(options: Options) -> Iterator[str]:
     named = [(name, path.resolve()) for name, path in paths.items() if path is not None]
     for (name, path), (other_name, same) in combinations(named, 2):
         if path == same or (path.exists() and same.exists() and path.samefile(same)):
-            yield f"{name} and {other_name} are both {path}, allowed is a file for each"
+            yield f"{name} and {other_name} are both {path}; allowed: a file for each"
 
 
 def variable_of(name: str) -> str:

@@ -45,7 +45,7 @@ class Saved:
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""
         if not 0 <= self.interval.low <= self.interval.high:
-            msg = f"{self.key} has from {self.interval.low} to {self.interval.high} credits, allowed is 0 or more, the lower end first"
+            msg = f"{self.key} has from {self.interval.low} to {self.interval.high} credits; allowed: 0 or more, the lower end first"
             raise ValueError(msg)
         if min(astuple(self.counters)) < 0:
             msg = f"{self.key} has counters below zero"

@@ -177,7 +177,7 @@ def _worst() -> list[Panel]:
         _table(
             "Lowest balances",
             "The newest balance that AWS published for each volume in the last hour. A percentage is not a time: "
-            "on 100 GiB of gp2, 20 % last seven minutes at full burst, and for ever at a load under the baseline.",
+            "on 100 GiB of gp2, 20% last seven minutes at full burst, and for ever at a load under the baseline.",
             unit="percent", steps=BALANCE_PERCENT,
             heading="balance", since="1h",
             target=insights("lowest", lowest, period_s=300),

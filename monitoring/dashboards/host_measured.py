@@ -25,13 +25,13 @@ def log_page() -> list[Panel]:
         ),
         graph(
             "Latency at the volume",
-            "50 % and 99 % of the operations took no longer than this.",
+            "50% and 99% of the operations took no longer than this.",
             kind=KIND, unit="s", width=8,
             targets=[
                 series(
                     f"{kind}{percent}",
                     f"histogram_quantile(0.{percent}, sum by (le, instance, device) ({rate(metric, suffix='_bucket')}))",
-                    f"{DISK} {kind} {percent} %",
+                    f"{DISK} {kind} {percent}%",
                 )
                 for kind, metric in (("reads", m.EBS_READ_LATENCY), ("writes", m.EBS_WRITE_LATENCY))
                 for percent in (50, 99)

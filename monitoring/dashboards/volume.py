@@ -120,7 +120,7 @@ def _fixes() -> Panel:
     return words(
         "What would help",
         "What may be done, in the order of how soon it works. Prices are AWS's list prices in N. Virginia, a month.",
-        "- **Reduce the load**: costs nothing, works at once. Under the baseline the credits come back.\n"
+        "- **Reduce the load**: under the baseline the credits come back.\n"
         f"- **Change gp2 to gp3**: {usd['gp3']:.3f} USD a GiB instead of {usd['gp2']:.3f}, {usd['gp3_iops']:.3f} for each IOPS over "
         f"{GP3_FREE_IOPS.value:,.0f} and {usd['gp3_mib_s']:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
         "gp3 uses no credits.\n"

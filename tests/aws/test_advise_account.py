@@ -199,8 +199,8 @@ def test_a_resource_whose_metrics_fail_does_not_hide_the_others(cloud: Cloud) ->
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (("--days", "0"), "--days is 0, allowed are 1 to 63"),
-        (("--days", "64"), "--days is 64, allowed are 1 to 63"),
+        (("--days", "0"), "--days is 0; allowed: 1 to 63"),
+        (("--days", "64"), "--days is 64; allowed: 1 to 63"),
         (("--example", "--days", "3"), "--days is for the account, and not for a file"),
         (("--size-gib", "100"), "--size-gib is for a file, and none is given"),
     ],

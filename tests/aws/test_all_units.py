@@ -124,8 +124,8 @@ def test_the_doctor_tries_the_role_of_each_account(deployed: Cloud) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("scan", "--all-units", "--all-regions"), "--all-units has the regions of each account"),
-        (("serve", "--all-units", "--units", "units.yml"), "--units names the regions, and --all-units is given"),
+        (("scan", "--all-units", "--all-regions"), "give either --all-units or --all-regions"),
+        (("serve", "--all-units", "--units", "units.yml"), "give either --units or --all-units, not both"),
         (("scan", "--all-units", "--deployment", "other"), "stack 'Burstwatch-other' in us-east-1 was not found"),
     ],
 )  # fmt: skip

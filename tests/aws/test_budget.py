@@ -26,7 +26,7 @@ def test_a_budget_is_metrics_a_second_by_the_list_price() -> None:
 
 @pytest.mark.parametrize("text", ["0", "0.00", "-1", "ten", "1e3", "7.505"])
 def test_a_budget_that_is_no_amount_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="allowed is an amount in USD above 0"):
+    with pytest.raises(ValueError, match="allowed: an amount in USD above 0"):
         parse_config({"budget_usd_per_month": text})
 
 

@@ -178,7 +178,7 @@ def test_an_empty_account_is_said_to_be_empty(cloud: Cloud) -> None:
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (("scan", "--region", "mars-1"), "unknown region 'mars-1', allowed are"),
+        (("scan", "--region", "mars-1"), "unknown region 'mars-1'; allowed: "),
         (("scan", "--profile", "nobody"), "nobody"),
     ],
 )
@@ -281,13 +281,13 @@ def test_deleting_the_alarms_of_one_unit_leaves_the_others(cloud: Cloud) -> None
     assert (code, out) == (0, f"{gone}\n")
     assert list(cloud.aws.regions["us-east-1"].alarms) == [kept]
     code, _, err = burstwatch(cloud, "delete-alarms", "--unit", "everywhere")
-    assert (code, err) == (2, "burstwatch: --unit is 'everywhere', allowed is account/region\n")
+    assert (code, err) == (2, "burstwatch: --unit is 'everywhere'; allowed: account/region\n")
 
 
 def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> None:
     code, _, err = burstwatch(cloud, "scan", "--kind", "rds")
     assert code == 2
-    assert "unknown kind 'rds', allowed are " in err
+    assert "unknown kind 'rds'; allowed: " in err
     assert cloud.aws.calls == []
 
 
@@ -388,16 +388,16 @@ def test_settings_of_the_command_line_hold_over_those_of_the_environment(
     assert burstwatch(cloud, *watched, "--lead-s", "900")[0] == 3
     assert burstwatch(cloud, *watched, "--set", "lead_s=900")[0] == 3
     for more, said in (
-        (("--set", "lead=900"), "unknown setting 'lead', allowed are lead_s,"),
+        (("--set", "lead=900"), "unknown setting 'lead'; allowed: lead_s,"),
         (("--set", "lead_s"), "--set takes NAME=VALUE, got 'lead_s'"),
         (("--set", "lead_s=900", "--lead-s", "60"), "--lead-s is set twice: say it once"),
         (
             ("--lead-s", "soon"),
-            "argument --lead-s: 'soon' is not a number here, allowed are such as 60, 60s and 5m",
+            "argument --lead-s: 'soon' is not a number; examples: 60, 60s and 5m",
         ),
         (
             ("--lead-s", "48h"),
-            "--lead-s is '172800', allowed is a number of seconds from 60 to 86400",
+            "--lead-s is '172800'; allowed: a number of seconds from 60 to 86400",
         ),
         (("--stack", "Other"), "--stack is the stack of a deployment: give --deployment too"),
     ):
@@ -455,7 +455,7 @@ def test_every_command_that_looks_at_all_regions_refuses_one_beside_them_and_nam
     code, _, err = burstwatch(cloud, command, "--all-regions", "--region", "eu-west-1")
     assert (code, err) == (
         2,
-        "burstwatch: --region is for one region, and --all-regions is given\n",
+        "burstwatch: give either --region or --all-regions, not both\n",
     )
     assert "123456789012 in 2 regions" in burstwatch(cloud, command, "--all-regions")[1]
     assert "123456789012 us-east-1" in burstwatch(cloud, command)[1]

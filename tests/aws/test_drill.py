@@ -101,9 +101,12 @@ def test_a_drill_whose_alarm_somebody_deletes_ends_at_its_next_polls_and_says_so
 
 def test_everything_that_is_seen_of_it_says_that_it_is_a_drill(cloud: Cloud) -> None:
     drill(cloud)
-    (request,) = (p for _, operation, p in cloud.aws.calls if operation == "PutMetricAlarm")
-    assert request["AlarmDescription"].startswith("drill-1: a drill, nothing is wrong")
-    assert "/drill-1/" in request["AlarmName"]
+    begun, *over = (p for _, operation, p in cloud.aws.calls if operation == "PutMetricAlarm")
+    assert begun["AlarmDescription"].startswith("DRILL drill-1: nothing is wrong")
+    assert over
+    for request in over:
+        assert request["AlarmDescription"].startswith("DRILL over drill-1: the page and its end")
+    assert {"/drill-1/" in request["AlarmName"] for request in (begun, *over)} == {True}
     data = [
         datum for _, operation, p in cloud.aws.calls if operation == "PutMetricData"
         for datum in p["MetricData"]
@@ -318,7 +321,7 @@ def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> N
 def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:
     code, _, err = burstwatch(cloud, "drill", "--deployment", "a/b")
     assert code == 2
-    assert "deployment is 'a/b', allowed is" in err
+    assert "deployment is 'a/b'; allowed: " in err
 
 
 def test_the_notice_topic_is_drilled_as_a_warning(
@@ -338,14 +341,14 @@ def test_the_notice_topic_is_drilled_as_a_warning(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("now", "drill is 'now', allowed is an object with id, severity and step"),
-        ({"id": "vol-1", "severity": "ok", "step": "stop"}, "drill.severity is 'ok', allowed is critical, warning"),
+        ("now", "drill is 'now'; allowed: an object with id, severity and step"),
+        ({"id": "vol-1", "severity": "ok", "step": "stop"}, "drill.severity is 'ok'; allowed: critical, warning"),
     ],
 )  # fmt: skip
 def test_a_step_that_is_none_is_refused_and_changes_nothing(
     cloud: Cloud, asked: Any, says: str
 ) -> None:
-    with pytest.raises(ValueError, match="allowed is") as refused:
+    with pytest.raises(ValueError, match="allowed: ") as refused:
         take_step(asked, cloud.clients, CONFIG, now=cloud.clock.now)
     assert says in str(refused.value)
     assert not cloud.aws.calls

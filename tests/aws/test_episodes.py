@@ -142,7 +142,7 @@ def test_an_episode_that_never_ran_dry_has_its_lowest_level_and_no_lead(cloud: C
 def test_a_time_that_is_not_understood_is_refused(cloud: Cloud, since: str) -> None:
     code, _, err = burstwatch(cloud, "episodes", "--since", since)
     assert code == 2
-    assert f"since is {since!r}, allowed are minutes, hours or days" in err
+    assert f"since is {since!r}; allowed: minutes, hours or days" in err
 
 
 def test_a_log_that_is_not_there_is_an_error_and_not_an_empty_list(cloud: Cloud) -> None:
@@ -311,7 +311,7 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
     (over,) = [
         text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
     ]
-    assert over.startswith("RESOLVED many resources: only a few are critical now (")
+    assert over.startswith("RESOLVED many resources: only a few are still critical (")
     # No alarm ends before its text tells it.
     ends = [text for (_, _, state), text in told if state == "OK"]
     assert len(ends) >= 2

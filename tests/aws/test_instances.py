@@ -266,7 +266,7 @@ def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="'rds', allowed are docdb_instance_cpu, ebs_volume"):
+    with pytest.raises(ValueError, match="'rds'; allowed: docdb_instance_cpu, ebs_volume"):
         find_kinds("ebs_volume,rds")
 
 

@@ -37,7 +37,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "CRITICAL 25 resources: burst credits run out, the first in "
+        "CRITICAL 25 resources: burst credits are running out, the first in "
     )
     assert worst.id in alarm["AlarmDescription"]
     (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)
@@ -229,7 +229,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert sorted(told_of) == ["escalated", "opened", "opened", "recovered", "recovered"]
     assert {event["TopicArn"] for event in cloud.aws.published} == {EVENTS}
     titles = [event["content"]["title"] for event in published]
-    assert sum(title.startswith("db: burst credits recovered (") for title in titles) == 2
+    assert sum(title.startswith("RESOLVED db: burst credits back at ") for title in titles) == 2
 
 
 @pytest.mark.slow

@@ -193,7 +193,7 @@ def test_a_volume_that_is_younger_than_the_warm_up_cannot_be_scored(cloud: Cloud
     ("args", "named"),
     [
         (("explain", "vol-00000000000000bad"), "vol-00000000000000bad is no resource"),
-        (("explain", "vol-1", "--hours", "0"), "--hours is 0, allowed is above 0"),
+        (("explain", "vol-1", "--hours", "0"), "--hours is 0; allowed: above 0"),
         (
             ("explain", "vol-1", "--size-gib", "100"),
             "for a resource of the account leave out --type",

@@ -111,10 +111,10 @@ def test_after_a_stop_it_goes_on_and_asks_nothing_twice(cloud: Cloud, tmp_path: 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--past", "64d"), "--past is 64 days, allowed are 1 to 63"),
-        (("--past", "soon"), "argument --past: 'soon' is not a number here, allowed are such as 14, 14d, 2w and 36h"),
+        (("--past", "64d"), "--past is 64 days; allowed: 1 to 63"),
+        (("--past", "soon"), "argument --past: 'soon' is not a number; examples: 14, 14d, 2w and 36h"),
         (("--past", "2d", "--cost"), "--cost would be ignored: --past is of the last days"),
-        (("--keep", "x.jsonl"), "--keep would be ignored: it is for --past"),
+        (("--keep", "x.jsonl"), "--keep works only with --past"),
     ],
 )  # fmt: skip
 def test_what_would_be_ignored_is_refused(cloud: Cloud, args: tuple[str, ...], said: str) -> None:

@@ -48,7 +48,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
     danger, over = cloud.aws.descriptions
     assert danger.startswith("CRITICAL db: burst credits run out in ")
-    assert over.startswith("db: burst credits recovered (")
+    assert over.startswith("RESOLVED db: burst credits back at ")
     assert NO_ACTION in over
 
 

@@ -172,17 +172,17 @@ def test_a_unit_that_denies_every_read_ends_no_alarm_of_another(cloud: Cloud) ->
 @pytest.mark.parametrize(
     ("unit", "named"),
     [
-        ("us-east-1", "unit is 'us-east-1', allowed is an object"),
-        ({"account": "12"}, r"unit.account is '12', allowed is"),
+        ("us-east-1", "unit is 'us-east-1'; allowed: an object"),
+        ({"account": "12"}, r"unit.account is '12'; allowed: "),
         ({"region": "mars"}, "unit.region is 'mars'"),
         (
             {"shard": "3/5"},
-            "unit.shard 3/5 is no part of a unit, allowed is 1/N to N/N with N of 1, 2",
+            "unit.shard 3/5 is no part of a unit; allowed: 1/N to N/N with N of 1, 2",
         ),
         ({"shard": "17/16"}, "unit.shard 17/16 is no part"),
         ({"shard": "0/4"}, "unit.shard 0/4 is no part"),
-        ({"shard": "first"}, "unit.shard is 'first', allowed is"),
-        ({"role": ROLE}, "unit.role is unknown, allowed are account, region"),
+        ({"shard": "first"}, "unit.shard is 'first'; allowed: "),
+        ({"role": ROLE}, "unit.role is unknown; allowed: account, region"),
         ({"role_arn": ROLE}, "unit.role_arn is given without unit.account"),
         ({"account": MEMBER, "role_arn": "root"}, "unit.role_arn is 'root'"),
     ],

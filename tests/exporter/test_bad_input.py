@@ -185,19 +185,19 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("- a", "the file is ['a'], allowed is a table of keys"),
-        ("volumes: {a: {typ: gp2}}", "volumes.a.typ is unknown, allowed are type, size_gib"),
+        ("- a", "the file is ['a']; allowed: a table of keys"),
+        ("volumes: {a: {typ: gp2}}", "volumes.a.typ is unknown; allowed: type, size_gib"),
         ("volumes: {a: {type: gp9}}", "volumes.a.type: unknown volume type 'gp9'"),
         (
             "volumes: {a: {type: gp2, size_gib: -1}}",
-            "volumes.a.size_gib is -1, allowed is a number above 0",
+            "volumes.a.size_gib is -1; allowed: a number above 0",
         ),
         ("volumes: {a: {type: gp2, size_gib: yes}}", "volumes.a.size_gib is True"),
         (
             "volumes: {a: {created: soon}}",
-            "volumes.a.created is 'soon', allowed is a date such as 2026-11-21 or a time",
+            "volumes.a.created is 'soon'; allowed: a date such as 2026-11-21 or a time",
         ),
-        ("volumes: [a]", "volumes is ['a'], allowed is a table of keys"),
+        ("volumes: [a]", "volumes is ['a']; allowed: a table of keys"),
         (
             "devices: {sdb: {bucket: {capacity: 5, refill: 1}}}",
             "devices.sdb.bucket.burst is missing",
@@ -212,9 +212,9 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
         ),
         (
             "devices: {sdb: {bucket: {capacity: 5, refill: 1, burst: 3, unit: GB}}}",
-            "devices.sdb.bucket.unit is 'GB', allowed are io, MiB",
+            "devices.sdb.bucket.unit is 'GB'; allowed: io, MiB",
         ),
-        ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7, allowed is text"),
+        ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7; allowed: text"),
         ("instance: {iops: 3}", "instance.mib_s is missing"),
         ("a: {b", "is not allowed YAML"),
         ("instance: {iops: 3, iops: 4}", "the key 'iops' is there twice in line 1, column 21"),
@@ -268,7 +268,7 @@ def test_a_device_may_name_its_volume_beside_the_volumes_own_entry(tmp_path: Pat
         f"volumes: {{{volume}: {{type: st1}}}}\ndevices: {{xvdf: {{volume_id: {volume}, type: gp2}}}}"
     )
     with pytest.raises(
-        ValueError, match=f"devices.xvdf and volumes.{volume} both describe {volume}, allowed"
+        ValueError, match=f"devices.xvdf and volumes.{volume} both describe {volume}; allowed"
     ):
         read_config_file(path)
     entry = f"{{volume_id: {volume}, type: gp2}}"
@@ -303,9 +303,9 @@ def outcome(*args: str, env: dict[str, str] | None = None) -> tuple[int, str, st
     ("args", "named"),
     [
         (["--nonsense"], "--nonsense"),
-        (["--sample.period", "0"], "sample.period is '0', allowed is a number of seconds from 0.1"),
-        (["--web.listen-address", "here"], "web.listen-address is 'here', allowed is HOST:PORT"),
-        (["--web.listen-address", "127.0.0.1:99999"], "port 99999, allowed is 0 to 65535"),
+        (["--sample.period", "0"], "sample.period is '0'; allowed: a number of seconds from 0.1"),
+        (["--web.listen-address", "here"], "web.listen-address is 'here'; allowed: HOST:PORT"),
+        (["--web.listen-address", "127.0.0.1:99999"], "port 99999; allowed: 0 to 65535"),
         (["--web.listen-address", "192.0.2.1:0"], "web.listen-address 192.0.2.1:0"),
         (["--config.file", "/nowhere.yml"], "/nowhere.yml"),
         (["--web.config.file", "/nowhere.yml"], "/nowhere.yml"),

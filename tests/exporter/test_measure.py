@@ -124,9 +124,9 @@ def test_the_profiles_are_listed(host: Planted) -> None:
     [
         ("[a]\nrw=read\n", "must have filename=${SCRATCH}"),
         ("[a]\nfilename=${SCRATCH}\nsize=1m\nruntime=1\n", "[a] has no rw"),
-        ("[a]\nfilename=${SCRATCH}\nrw=trim\nsize=1m\nruntime=1\n", "rw=trim, allowed are"),
-        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=lots\nruntime=1\n", "size=lots, allowed is"),
-        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=1m\nruntime=0\n", "runtime=0, allowed is"),
+        ("[a]\nfilename=${SCRATCH}\nrw=trim\nsize=1m\nruntime=1\n", "rw=trim; allowed: "),
+        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=lots\nruntime=1\n", "size=lots; allowed: "),
+        ("[a]\nfilename=${SCRATCH}\nrw=read\nsize=1m\nruntime=0\n", "runtime=0; allowed: "),
         ("[global]\nrw=read\n", "no section but global"),
         ("rw=read\n", "no section headers"),
     ],

@@ -51,8 +51,7 @@ def test_a_drain_whose_fall_could_not_be_seen_is_refused(host: Planted) -> None:
     )
     said = refused(host, "--drain", f"--confirm-drain={VOLUME}")
     assert (
-        "a baseline of 2,850 and a burst of 3,000 here, allowed is a baseline of at most 92%"
-        in said
+        "a baseline of 2,850 and a burst of 3,000 here; allowed: a baseline of at most 92%" in said
     )
 
 
@@ -216,16 +215,16 @@ def test_disks_of_other_makers_have_limits_and_no_bucket(host: Planted) -> None:
     assert value(page, "burstwatch_volume_limit_ops_per_second", **volume) == 3_000
     host.config(volumes={}, devices={DISK: {"type": "pd-hdd", "volume_id": VOLUME}})
     assert host.measure() == 2
-    assert "allowed are gp2, st1" in host.err
+    assert "allowed: gp2, st1" in host.err
     assert "instance-store, pd-ssd, local-ssd" in host.err
 
 
 def test_the_wrong_rules_of_a_configuration_are_named(host: Planted) -> None:
     host.config(measure={"directories": ["data"], "drain": "vol-1", "floor": 2})
     assert host.measure() == 2
-    assert "measure.directories is ['data'], allowed is text that begins with /" in host.err
-    assert "measure.drain is 'vol-1', allowed is a list" in host.err
-    assert "measure.floor is unknown, allowed are directories, drain" in host.err
+    assert "measure.directories is ['data']; allowed: text that begins with /" in host.err
+    assert "measure.drain is 'vol-1'; allowed: a list" in host.err
+    assert "measure.floor is unknown; allowed: directories, drain" in host.err
 
 
 def test_with_an_alarm_up_it_does_not_begin(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:

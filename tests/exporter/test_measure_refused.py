@@ -14,7 +14,7 @@ from tests.exporter.planted import DISK, VOLUME, Planted, fake_program
 
 def test_outside_of_what_is_allowed_nothing_is_written(host: Planted) -> None:
     host.config(measure={"directories": ["/somewhere/else"]})
-    assert "is not allowed, allowed are /somewhere/else" in refused(host)
+    assert "is not allowed; allowed: /somewhere/else" in refused(host)
     host.config(measure=None)
     assert "name one in measure.directories" in refused(host)
     (host.data / "below").mkdir()
@@ -54,7 +54,7 @@ def test_a_btrfs_of_several_devices_is_refused_and_one_of_one_is_measured(host: 
     devices = host.root / "sys" / "fs" / "btrfs" / "0a1b" / "devices"
     for name in (DISK, "nvme2n1"):
         (devices / name).mkdir(parents=True)
-    assert "is on a btrfs of several devices (nvme1n1, nvme2n1), allowed is one" in refused(host)
+    assert "is on a btrfs of several devices (nvme1n1, nvme2n1); allowed: one" in refused(host)
     (devices / "nvme2n1").rmdir()
     assert host.measure(path=fio(host, f'cp {GOOD} "$out"')) == 0
 
@@ -66,7 +66,7 @@ def test_a_volume_of_which_nobody_says_the_type_has_no_price(host: Planted) -> N
 
 def test_with_less_than_the_floor_for_certain_it_does_not_begin(host: Planted) -> None:
     host.config(volumes={VOLUME: {"type": "gp2"}})  # from empty to full
-    assert "from 0% to 100%, allowed is 50% or more for certain" in refused(host)
+    assert "from 0% to 100%; allowed: 50% or more for certain" in refused(host)
     assert host.measure("--floor-percent=0", path=fio(host, f'cp {GOOD} "$out"')) == 0
 
 
@@ -81,7 +81,7 @@ def test_a_volume_that_runs_dry_soon_is_left_alone(
         volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
     )
     with host.load(2_000):
-        assert re.search(r"runs out in \d+ s already, allowed is 15 min", refused(host))
+        assert re.search(r"runs out in \d+ s already; allowed: 15 min", refused(host))
     host.config(volumes={VOLUME: {"type": "gp2"}})
     with host.load(2_000):
         assert "may run out in 0 s already" in refused(host, "--floor-percent=0")
@@ -121,12 +121,12 @@ def test_every_reason_is_said_at_once(host: Planted, monkeypatch: pytest.MonkeyP
     [
         (
             "--budget-percent=0",
-            "budget-percent is '0', allowed is a number of percent from 0.001 to 100",
+            "budget-percent is '0'; allowed: a number of percent from 0.001 to 100",
         ),
-        ("--budget-percent=-1", "allowed is a number"),
-        ("--floor-percent=nan", "allowed is a number"),
-        ("--profile=nothing", "unknown profile 'nothing', allowed are"),
-        ("--profile=../x", "allowed is the name of a profile"),
+        ("--budget-percent=-1", "allowed: a number"),
+        ("--floor-percent=nan", "allowed: a number"),
+        ("--profile=nothing", "unknown profile 'nothing'; allowed: "),
+        ("--profile=../x", "allowed: the name of a profile"),
         ("--type=gp2", "type is for --plan alone"),
         ("--html=/nowhere/at/all.html", "cannot write the result: /nowhere/at is not writable"),
         ("--web.listen-address=:1", "unrecognized arguments"),

@@ -267,9 +267,7 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
         assert is_over.wait(60)
         text = exporter.scrape()[1].decode()
     assert text.count("burstwatch_ebs_volume_queue_length{") == 3
-    assert "(nvme0n1): did not answer; asked again in" in str(
-        exporter.sources.outcomes["nvme"].problems
-    )
+    assert "(nvme0n1): did not answer; polled in" in str(exporter.sources.outcomes["nvme"].problems)
 
 
 def test_where_ebs_has_done_more_than_the_kernel_counted_the_range_widens_and_it_is_told(
@@ -408,7 +406,7 @@ def test_a_helper_that_stalls_is_asked_again_in_a_minute_and_delays_no_other_scr
             assert "burstwatch_volume_read_ops_total{" in text
         # One disk a scrape, until each has been tried.
         assert len(asked) == (5 if takes else 0)
-        assert "asked again in" in str(exporter.sources.outcomes["nvme"].problems)
+        assert "polled in" in str(exporter.sources.outcomes["nvme"].problems)
 
 
 def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: Path) -> None:

@@ -435,7 +435,7 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("tls_config: {}", "tls_config is unknown, allowed are tls_server_config"),
+        ("tls_config: {}", "tls_config is unknown; allowed: tls_server_config"),
         ("http_server_config: {http2: true}", "http_server_config is unknown"),
         ("tls_server_config: {cert_file: a}", "tls_server_config.key_file is missing"),
         (
@@ -445,7 +445,7 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ("tls_server_config: {cert_file: a, key_file: b}", "No such file"),
         (
             "tls_server_config: {cert_file: a, key_file: b, min_version: TLS10}",
-            "min_version has a wrong value, allowed are TLS12, TLS13",
+            "min_version has a wrong value; allowed: TLS12, TLS13",
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequireAndVerifyClientCert}",
@@ -453,16 +453,16 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_auth_type: RequestClientCert}",
-            "client_auth_type has a wrong value, allowed are NoClientCert",
+            "client_auth_type has a wrong value; allowed: NoClientCert",
         ),
         (
             "tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}",
             "client_ca_file has no effect",
         ),
-        ("", "the file has a wrong value, allowed is a table of keys"),
+        ("", "the file has a wrong value; allowed: a table of keys"),
         ("{}", "the file is empty"),
-        ("tls_server_config:", "tls_server_config has a wrong value, allowed is a table of keys"),
-        ("basic_auth_users:", "basic_auth_users has a wrong value, allowed is a table of keys"),
+        ("tls_server_config:", "tls_server_config has a wrong value; allowed: a table of keys"),
+        ("basic_auth_users:", "basic_auth_users has a wrong value; allowed: a table of keys"),
         ("basic_auth_users: {bob: secret}", "basic_auth_users.bob is no bcrypt hash"),
         ("basic_auth_users: {ann: secret, bob: 5}", "basic_auth_users.bob is no bcrypt hash"),
         ("basic_auth_users: {ann: secret, bob: }", "basic_auth_users.bob is no bcrypt hash"),
@@ -470,13 +470,13 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         ("basic_auth_users: {[1]: secret}", "is not allowed YAML"),
         (
             "basic_auth_users: secret",
-            "basic_auth_users has a wrong value, allowed is a table of keys",
+            "basic_auth_users has a wrong value; allowed: a table of keys",
         ),
         (
             "basic_auth_users: [bob]",
-            "basic_auth_users has a wrong value, allowed is a table of keys",
+            "basic_auth_users has a wrong value; allowed: a table of keys",
         ),
-        ("- a", "the file has a wrong value, allowed is a table of keys"),
+        ("- a", "the file has a wrong value; allowed: a table of keys"),
     ],
 )
 def test_a_mistake_in_the_web_configuration_is_named(text: str, named: str, tmp_path: Path) -> None:

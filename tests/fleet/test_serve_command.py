@@ -157,7 +157,7 @@ def test_a_unit_that_is_named_twice_in_two_ways_is_refused(cloud: Cloud, tmp_pat
         f"- region: us-east-1\n- {{account: '{cloud.unit.account}', region: us-east-1}}\n"
     )
     args = build_parser().parse_args(["serve", "--units", str(path)])
-    with pytest.raises(ValueError, match="twice, allowed is each account and region once"):
+    with pytest.raises(ValueError, match="twice; allowed: each account and region once"):
         make_fleet(args, terminal_of(cloud))
 
 

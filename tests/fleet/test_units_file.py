@@ -38,22 +38,22 @@ def test_yaml_and_json_give_the_same_units(tmp_path: Path) -> None:
         ("", "got nothing"),
         ("[]", "got nothing"),
         ("units: []", "got a table of keys"),
-        ("- eu-west-1", "entry 1: it is 'eu-west-1', allowed is an entry with account"),
-        ("- region: mars", "entry 1: unit.region is 'mars', allowed is a region such as eu-west-1"),
+        ("- eu-west-1", "entry 1: it is 'eu-west-1'; allowed: an entry with account"),
+        ("- region: mars", "entry 1: unit.region is 'mars'; allowed: a region such as eu-west-1"),
         (
             "- regoin: eu-west-1",
-            "entry 1: regoin is unknown, allowed are account, region, role_arn, external_id",
+            "entry 1: regoin is unknown; allowed: account, region, role_arn, external_id",
         ),
         (
             "- {account: 222222222222, region: eu-west-1}",
-            "entry 1: account is 222222222222, allowed is text: put it in quotes",
+            "entry 1: account is 222222222222; allowed: text: put it in quotes",
         ),
         (
             "- {region: eu-west-1, external_id: 12345}",
-            "entry 1: external_id is 12345, allowed is text",
+            "entry 1: external_id is 12345; allowed: text",
         ),
         (f"- {{role_arn: '{ROLE}'}}", "entry 1: unit.role_arn is given without unit.account"),
-        ("- {region: eu-west-1, shard: 1/2}", "entry 1: shard is unknown, allowed are account"),
+        ("- {region: eu-west-1, shard: 1/2}", "entry 1: shard is unknown; allowed: account"),
         (
             "- region: eu-west-1\n- region: us-east-1\n- region: eu-west-1",
             "entry 3 is the account and region of entry 1",

@@ -40,7 +40,7 @@ def main() -> None:
     minutes, *names = sys.argv[1:]
     unknown = sorted({*names} - TARGETS.keys())
     if unknown:
-        sys.exit(f"no target is called {', '.join(unknown)}, allowed are {', '.join(TARGETS)}")
+        sys.exit(f"no target is called {', '.join(unknown)}; allowed: {', '.join(TARGETS)}")
     names = names or list(TARGETS)
     seconds = max(1, int(60 * float(minutes) / len(names)))
     total, broken, records = 0, [], []

@@ -202,7 +202,7 @@ def test_one_volume_goes_through_a_whole_life_told_once_each_in_one_thread(
     ]  # fmt: skip
     assert len({one["threadId"] for one in messages}) == 1
     mails = [text.partition("\n")[0] for text in played.mails if volume in text]
-    expected = ("WARNING orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits have run out (", "RESOLVED orders-db: burst credits at ")  # fmt: skip
+    expected = ("WARNING orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits run out in ", "CRITICAL orders-db: burst credits have run out (", "RESOLVED orders-db: burst credits back at ")  # fmt: skip
     assert len(mails) == len(expected)
     assert all(map(str.startswith, mails, expected)), mails
     (closed,) = (one for one in played.listed if one.resource_id == volume)

@@ -132,7 +132,7 @@ def test_a_strangers_app_synthesises_with_the_construct_and_without_python(
     (tmp_path / name).write_text(imports + APP.replace("600", "soon"))
     failed = subprocess.run([node, "--no-warnings", name], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
     assert failed.returncode != 0
-    assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
+    assert 'settings lead_s is "soon"; allowed: a number of seconds from 60' in failed.stderr
 
 
 PYTHON_APP = """
@@ -187,7 +187,7 @@ def test_a_strangers_python_app_synthesises_with_the_construct(
     app.write_text(PYTHON_APP.replace("600", "soon"))
     failed = subprocess.run([strangers_python, app], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)  # fmt: skip
     assert failed.returncode != 0
-    assert 'settings lead_s is "soon", allowed is a number of seconds from 60' in failed.stderr
+    assert 'settings lead_s is "soon"; allowed: a number of seconds from 60' in failed.stderr
 
 
 def test_a_strangers_python_app_deploys_to_an_emulator_with_enforced_rights(

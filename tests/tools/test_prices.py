@@ -100,7 +100,7 @@ def test_the_file_is_written_anew_and_says_how_much_is_new(
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('{"offerCode": "AmazonS3"}', "the offer is of AmazonS3, allowed are AmazonEC2"),
+        ('{"offerCode": "AmazonS3"}', "the offer is of AmazonS3; allowed: AmazonEC2"),
         ("[]", "is no file of AWS's price list"),
         ("{", "Expecting"),
         (json.dumps(offer("AmazonEC2", ({"instanceType": "m5.large"}, 1.0))), "has no price that"),

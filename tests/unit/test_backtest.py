@@ -143,7 +143,7 @@ def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
     holed = [row for row in rows if row.t_s != 120.0]
     assert [row.values["VolumeReadOps"] for row in at_period(holed, 60.0, 300.0)[0]] == [8.0, 35.0]
     with pytest.raises(
-        ValueError, match="a row each 45 s does not fit into periods of 60 s, allowed is a divisor"
+        ValueError, match="a row each 45 s does not fit into periods of 60 s; allowed: a divisor"
     ):
         at_period(rows, 45.0, 60.0)
     assert at_period(rows, 300.0, 60.0) == (rows, 300.0)
@@ -242,8 +242,8 @@ def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: 
     [
         ((), "nothing to play"),
         (("nowhere.csv",), "nowhere.csv"),
-        (("{file}", "--policy", "best"), "unknown policy 'best', allowed are "),
-        (("{file}", "--rho", "x"), "rho is 'x', allowed are numbers above 0"),
+        (("{file}", "--policy", "best"), "unknown policy 'best'; allowed: "),
+        (("{file}", "--rho", "x"), "rho is 'x'; allowed: numbers above 0"),
         (("{file}", "--size-gib", "-1"), "--size-gib is '-1'"),
         (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS, at or above its burst"),
         (("{file}", "--type", "gp3"), "gp3 has no burst credits"),
@@ -265,13 +265,13 @@ def test_wrong_arguments_are_one_line_and_exit_code_2(
     ("body", "named"),
     [
         ("0,1,,,\n0,1,,,\n", "line 3: t_seconds is '0', it must rise"),
-        ("0,-1,,,\n60,1,,,\n", "line 2: '-1' is not allowed, allowed is a number of 0 or more"),
-        ("0,x,,,\n", "line 2: 'x' is not allowed, allowed is a number of 0 or more"),
+        ("0,-1,,,\n60,1,,,\n", "line 2: '-1' is not allowed; allowed: a number of 0 or more"),
+        ("0,x,,,\n", "line 2: 'x' is not allowed; allowed: a number of 0 or more"),
         ("0,0,,,\n60,0,,,\n", "2 rows, of which 0 with load"),
         ("0,1,,,\n", "needed are two rows"),
         (
             "0,1,,,\n60,1,,,\n150,1,,,\n",
-            "line 4: 90 s after the row before, allowed are 1 to 60 steps of 60 s",
+            "line 4: 90 s after the row before; allowed: 1 to 60 steps of 60 s",
         ),
         ("0,1,,,\n60,1,,,\n36000,1,,,\n", "line 4: 35940 s after the row before"),
     ],

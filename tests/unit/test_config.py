@@ -23,7 +23,7 @@ def test_every_problem_is_named_at_once() -> None:
     with pytest.raises(ValueError) as caught:
         parse_config({"lead_s": "-1", "leed_s": "3", "deployment": "a/b"})
     message = str(caught.value)
-    assert "lead_s is '-1', allowed is a number of seconds from 60 to 86400" in message
+    assert "lead_s is '-1'; allowed: a number of seconds from 60 to 86400" in message
     assert "unknown setting 'leed_s'" in message
     assert "deployment is 'a/b'" in message
 

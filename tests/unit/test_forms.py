@@ -814,7 +814,7 @@ def test_a_metric_and_a_statistic_are_taken_from_the_person_where_the_file_is_si
         ("[{'Timestamp':datetime.datetime(year=2026,month=11,day=2),'Minimum':9}]", "is not valid"),
         ('{"columns":["BurstBalance"],"data":[[100],-1]}', "of an unknown form"),
         ('[{"Timestamps":["2026-11-02T00:00:00Z"],"Values":{"a":1}}]', "has not a value for each time"),
-        ('{"status":"ok","series":[{"metric":"aws.ebs.burst_balance","pointlist":[[1]]}]}', "allowed is a time with a value"),
+        ('{"status":"ok","series":[{"metric":"aws.ebs.burst_balance","pointlist":[[1]]}]}', "allowed: a time with a value"),
         ('{"errors":["Forbidden"]}', "Datadog answered with an error: Forbidden"),
         ("An error occurred (AccessDenied) when calling the operation", "has no data: it begins with"),
     ],

@@ -238,8 +238,8 @@ def test_work_that_is_over_at_once_shows_no_progress() -> None:
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "{csv}"], "never overwritten"),
         (["backtest", "{csv}", "--size-gib", "100", "--picture", "/nosuch/p.svg"], "no folder"),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
-        (["export", "vol-1", "--days", "0"], "--days is 0, allowed is above 0 to 63"),
-        (["export", "vol-1", "--days", "64"], "--days is 64, allowed is above 0 to 63"),
+        (["export", "vol-1", "--days", "0"], "--days is 0; allowed: above 0 to 63"),
+        (["export", "vol-1", "--days", "64"], "--days is 64; allowed: above 0 to 63"),
         (["export", "vol-1", "-o", "/nosuch/x.csv"], "there is no folder /nosuch"),
     ],
 )
@@ -276,4 +276,4 @@ def test_a_kind_that_is_not_there_is_named_wherever_it_comes_from() -> None:
         ["config"], stdout=out, stderr=out, env={"BURSTWATCH_KINDS": "ebs"}, clock=lambda: 0.0
     )
     assert code == 2
-    assert "unknown kind 'ebs', allowed are docdb_instance_cpu" in out.getvalue()
+    assert "unknown kind 'ebs'; allowed: docdb_instance_cpu" in out.getvalue()

@@ -282,7 +282,7 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
 @pytest.mark.parametrize(
     ("verdict", "brief", "title"),
     [
-        ("ok", BRIEF, "RESOLVED orders-db: burst credits at 62% (14:14Z), had run out at 14:15Z"),
+        ("ok", BRIEF, "RESOLVED orders-db: burst credits back at 62% (14:14Z), ran out at 14:15Z"),
         (
             "ok",
             replace(BRIEF, ended_because="not in use any more"),

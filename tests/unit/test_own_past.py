@@ -57,7 +57,7 @@ def test_the_reason_says_what_became_of_moments_like_this_one() -> None:
     now = rows[-1].t_s + 60
     found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
     assert (
-        "similar moments of the last week, the load would have spent what is left" in found.reason
+        "similar moments of the last week, the load would have used up what is left" in found.reason
     )
 
 

@@ -54,7 +54,7 @@ def test_a_snooze_has_an_end_and_a_reason(text: str, until: str, reason: str) ->
 def test_a_snooze_that_is_not_understood_is_refused_and_silences_nothing(text: str) -> None:
     found = read_owner_tags({"burstwatch:snooze": text})
     assert found.snooze is None
-    assert "allowed is a time in UTC" in found.refused["burstwatch:snooze"]
+    assert "allowed: a time in UTC" in found.refused["burstwatch:snooze"]
 
 
 def test_a_window_of_no_days_and_no_text_is_never_open() -> None:
@@ -112,5 +112,5 @@ def test_a_tag_that_is_not_understood_is_refused_with_what_is_allowed(tag: str, 
 
 def test_a_window_in_the_settings_that_is_not_understood_is_refused() -> None:
     assert parse_config({"maintenance": "Sun 02:00-04:00"}).maintenance == "Sun 02:00-04:00"
-    with pytest.raises(ValueError, match="maintenance is 'tonight', allowed is hours in UTC"):
+    with pytest.raises(ValueError, match="maintenance is 'tonight'; allowed: hours in UTC"):
         parse_config({"maintenance": "tonight"})

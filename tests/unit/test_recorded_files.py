@@ -302,7 +302,7 @@ def test_a_balance_that_is_coarser_than_the_load_loses_none_of_the_load(tmp_path
     path.write_text(rows_of(lines, head=head))
     code, out, _ = burstwatch("replay", str(path), *GP2)
     assert code == 0
-    assert "spending 1000 credits/s, 300 come in" in out
+    assert "using 1000 credits/s, 300 come in" in out
 
 
 def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_column_of_text_with_a_number_in_it_is_refused(tmp_path: Path) -> None
     path.write_text("Time,x,BurstBalance\n1700000000,up,90\n1700000060,3,90\n")
     code, _, err = burstwatch("replay", str(path), *GP2)
     assert code == 2
-    assert "file.csv line 2: x is 'up', allowed is a number" in err
+    assert "file.csv line 2: x is 'up'; allowed: a number" in err
 
 
 def test_jitter_of_a_third_of_a_period_loses_no_row(tmp_path: Path) -> None:
@@ -359,7 +359,13 @@ def test_a_period_that_is_stated_may_be_one_that_the_rows_have_about(
     ("kind", "spec", "metric", "value", "doubt"),
     [
         ("efs_file_system", "size_gib=256", "BurstCreditBalance", 2_200_000, "in another unit?"),
-        ("ec2_instance_cpu", "type=t3.medium", "CPUCreditBalance", 5_000, "is the type or size"),
+        (
+            "ec2_instance_cpu",
+            "type=t3.medium",
+            "CPUCreditBalance",
+            5_000,
+            "check the type and size",
+        ),
     ],
 )
 def test_credits_that_no_bucket_has_are_doubtful(
@@ -401,10 +407,10 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("{}", "document of an unknown form, allowed are the answers of"),
+        ("{}", "document of an unknown form; allowed: the answers of"),
         ("[1,2]", "document of an unknown form"),
-        ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x', allowed are seconds"),
-        ('{"Datapoints": [{"Timestamp": 1790000000, "Minimum": "x"}]}', "a value is 'x', allowed is a number"),
+        ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x'; allowed: seconds"),
+        ('{"Datapoints": [{"Timestamp": 1790000000, "Minimum": "x"}]}', "a value is 'x'; allowed: a number"),
         ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
         ('{"Datapoints": [{"Minimum": 3}]}', "document of an unknown form"),
         ('{"Datapoints": [', "begins like JSON and is not valid: line 1"),
@@ -417,7 +423,7 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
             "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n1790000000,3,4\n",
             "series of vol-0aaaaaaaaaaaaaaa1, vol-0aaaaaaaaaaaaaaa2: choose one by --only TEXT",
         ),
-        ("Time,BurstBalance\n0,3.5 Mb/s\n", "BurstBalance is '3.5 Mb/s', allowed is a number"),
+        ("Time,BurstBalance\n0,3.5 Mb/s\n", "BurstBalance is '3.5 Mb/s'; allowed: a number"),
         ("Time,BurstBalance\n1790000000,3.5 io/s\n", "BurstBalance per second, and a balance is no rate"),
         ("t_s,BurstBalance\n0,3\n60,4\n90,5\n", ""),
     ],
@@ -484,7 +490,10 @@ def test_what_a_recording_contradicts_is_named(tmp_path: Path) -> None:
 def test_a_recording_of_its_own_type_is_not_doubted() -> None:
     for args in (("--example",), (str(OWN), *GP2)):
         assert burstwatch("replay", *args)[2] == ""
-    assert "another" in burstwatch("replay", str(OWN), "--type", "gp2", "--size-gib", "900")[2]
+    assert (
+        "check the type and size"
+        in burstwatch("replay", str(OWN), "--type", "gp2", "--size-gib", "900")[2]
+    )
 
 
 @pytest.mark.parametrize(

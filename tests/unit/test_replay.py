@@ -130,18 +130,18 @@ def test_people_get_a_line_for_each_change(drain: Path) -> None:
         (f"{HEADING}\n0,,,,,\n", "no value at all, so nothing can be said"),
         (
             "t_s,percent,other\n0,1,2\n",
-            "no metric of ebs_volume: found percent, other, allowed are BurstBalance",
+            "no metric of ebs_volume: found percent, other; allowed: BurstBalance",
         ),
         (
             f"{HEADING}\n0,101,0,0,0,0\n",
-            "BurstBalance is 101 at 0 h 00, allowed is a number from 0 to 100",
+            "BurstBalance is 101 at 0 h 00; allowed: a number from 0 to 100",
         ),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,-1,0,0,0\n", "line 3: read_ops is '-1'"),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,x,0,0,0\n", "line 3: read_ops is 'x'"),
         (f"{HEADING}\n0,50,0,0,0\n", "line 2: 6 cells expected, got 5"),
         (f"{HEADING}\n,50,0,0,0,0\n", "line 2: the time is ''"),
-        (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: the time is '1e18', allowed are seconds"),
-        (f"{HEADING}\n24/24/2026,50,0,0,0,0\n", "line 2: the time is '24/24/2026', allowed are"),
+        (f"{HEADING}\n1e18,50,0,0,0,0\n", "line 2: the time is '1e18'; allowed: seconds"),
+        (f"{HEADING}\n24/24/2026,50,0,0,0,0\n", "line 2: the time is '24/24/2026'; allowed: "),
         (f"{HEADING}\n0,50,1e-300,0,1e308,0\n", "line 2: read_ops is '1e-300'"),
         (
             f"{HEADING}\n0,50,0,0,0,0\n60,50,0,0,0,0\n120,50,0,0,0,0\n9e10,50,0,0,0,0\n",

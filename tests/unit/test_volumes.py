@@ -333,7 +333,7 @@ def test_an_unknown_type_is_named_with_those_there_are() -> None:
     ("volume_type", "size_gib"), [("gp2", 0.5), ("gp2", 16_385), ("st1", 124), ("standard", 2_000)]
 )
 def test_a_size_out_of_range_is_named_with_the_range(volume_type: str, size_gib: float) -> None:
-    with pytest.raises(ValueError, match=rf"{volume_type} size .* allowed are"):
+    with pytest.raises(ValueError, match=rf"{volume_type} size .* allowed: "):
         volume_spec(volume_type, size_gib)
 
 

@@ -46,7 +46,7 @@ def take_step(request: object, home: Clients, config: Config, *, now: float) -> 
         ValueError: if the step, the id or the severity is none.
     """
     if not isinstance(request, Mapping):
-        msg = f"drill is {request!r}, allowed is an object with id, severity and step"
+        msg = f"drill is {request!r}; allowed: an object with id, severity and step"
         raise ValueError(msg)  # noqa: TRY004 - a wrong event, as what follows
     fields = {name: str(request.get(name, "")) for name in ("id", "severity", "step")}
     allowed = {
@@ -62,7 +62,7 @@ def take_step(request: object, home: Clients, config: Config, *, now: float) -> 
     wrong = [name for name, is_ok in is_known.items() if not is_ok]
     if wrong:
         msg = "; ".join(
-            f"drill.{name} is {fields[name]!r}, allowed is {allowed[name]}" for name in wrong
+            f"drill.{name} is {fields[name]!r}; allowed: {allowed[name]}" for name in wrong
         )
         raise ValueError(msg)
     severity: Verdict = "critical" if fields["severity"] == "critical" else "warning"

@@ -241,7 +241,7 @@ def _look_up(
 
 
 def _left_to_check(listing: Listing, scope: Scope) -> Scope:
-    """The part of a scope that the call does not narrow by. The shard is always checked, as it costs nothing."""
+    """The part of a scope that the call does not narrow by. The shard is always checked, as that is free."""
     arguments = listing.arguments(scope)
     by_tag = arguments != listing.arguments(replace(scope, tag=None))
     by_parents = arguments != listing.arguments(replace(scope, parents=()))

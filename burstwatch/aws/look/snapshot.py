@@ -47,7 +47,7 @@ class UnitSnapshot:
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
     ``evaluated`` counts those asked at this look; the others kept what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
-    at one before whose resource waits to be asked again. Of a unit in shards it is a look at
+    at one before whose resource waits to be polled. Of a unit in shards it is a look at
     ``shard``. ``foreign`` is the ``foreign_name`` of the unit, empty for the home unit.
     """
 
@@ -304,7 +304,7 @@ def _why_blind(part: _Part, kind_look: _KindLook, memory: Memory) -> str:
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:
-    """The problems of looks that failed before and wait to be asked again, by reason."""
+    """The problems of looks that failed before and wait to be polled, by reason."""
     by_reason: dict[str, list[str]] = {}
     for resource, assessment in kept:
         by_reason.setdefault(assessment.projection.reason, []).append(resource.id)

@@ -241,7 +241,7 @@ def parse_question(fields: Mapping[str, object]) -> FindQuestion:
 def _texts(fields: Mapping[str, object], name: str) -> Sequence[str]:
     value = fields.get(name, [])
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        msg = f"find.{name} is {value!r}, allowed is a list of texts"
+        msg = f"find.{name} is {value!r}; allowed: a list of texts"
         raise ValueError(msg)
     return value
 
@@ -249,7 +249,7 @@ def _texts(fields: Mapping[str, object], name: str) -> Sequence[str]:
 def _regions(names: Iterable[str]) -> Iterable[str]:
     for name in names:
         if re.fullmatch(REGION, name) is None:
-            msg = f"find.regions has {name!r}, allowed is {ALLOWED['region'][1]}"
+            msg = f"find.regions has {name!r}; allowed: {ALLOWED['region'][1]}"
             raise ValueError(msg)
         yield name
 

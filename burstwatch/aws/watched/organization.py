@@ -39,7 +39,7 @@ def parse_part(text: str) -> OrganizationPart:
     """
     match = PART.fullmatch(text)
     if match is None:
-        msg = f"{text!r} is no part of an organisation, allowed is {PART_ALLOWED}"
+        msg = f"{text!r} is no part of an organisation; allowed: {PART_ALLOWED}"
         raise ValueError(msg)
     return OrganizationPart(
         organization=match["organization"],

@@ -55,12 +55,12 @@ def parse_unit(event: Mapping[str, object]) -> UnitSpec:
     """
     fields = event.get("unit", {})
     if not isinstance(fields, dict):
-        msg = f"unit is {fields!r}, allowed is an object with {', '.join(ALLOWED)}"
+        msg = f"unit is {fields!r}; allowed: an object with {', '.join(ALLOWED)}"
         raise ValueError(msg)  # noqa: TRY004 - a wrong event, as all that follows
     problems = [
-        f"unit.{name} is {value!r}, allowed is {ALLOWED[name][1]}"
+        f"unit.{name} is {value!r}; allowed: {ALLOWED[name][1]}"
         if name in ALLOWED
-        else f"unit.{name} is unknown, allowed are {', '.join(ALLOWED)}"
+        else f"unit.{name} is unknown; allowed: {', '.join(ALLOWED)}"
         for name, value in fields.items()
         if name not in ALLOWED or re.fullmatch(ALLOWED[name][0], str(value)) is None
     ]

@@ -1,6 +1,6 @@
-"""Advise what to change: of each resource what it needed, what would serve it, what that costs, and the command.
+"""Recommend changes: what each resource needed, what would be enough, what that costs, and the command for it.
 
-It changes nothing. An account is asked once for the days; a recording is read alone.
+Nothing is changed. For an account, CloudWatch is queried once; for a recording, AWS is not called.
 """
 
 import math
@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--load-is-enough",
         action="store_true",
-        help="serve what was asked for, and not all that is served today",
+        help="recommend for the measured load, and not for all that is served today",
     )
     parser.add_argument("--html", metavar="FILE.html", help="write a page with pictures")
     form = parser.add_mutually_exclusive_group()
@@ -106,7 +106,7 @@ def _check(args: Namespace) -> None:
     """Refuse days that CloudWatch does not keep, and options that only the other source takes."""
     days = DEFAULT_DAYS if args.days is None else args.days
     if not 1 <= days <= FIVE_MINUTES_KEPT.value:
-        msg = f"days is {days:g}, allowed are 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
+        msg = f"days is {days:g}; allowed: 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise ValueError(msg)
     is_file = _is_of_file(args)
     of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Audit the account's own alarms on credits: which can never fire, which fire too late, which burstwatch makes needless.
+"""Audit the account's own alarms on credits: which can never fire, which fire too late, which burstwatch replaces.
 
 It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of scan.
 """

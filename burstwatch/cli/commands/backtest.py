@@ -1,7 +1,7 @@
 """Score paging rules on recorded workloads, or on an account's own history.
 
 It plays each workload on each volume size at each load. Every rule gets the datapoints that CloudWatch
-would have had. The result counts pages in time, needless pages, and how long alarms lasted.
+would have had. The result counts pages in time, false pages, and how long alarms lasted.
 """
 
 import math
@@ -80,7 +80,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--view",
         default="fresh",
         choices=sorted(FEEDS),
-        help="how late datapoints come: fresh (each minute, at once), mid (each minute, 3 min late) or stale (each 5 min, 5 min late); default fresh",
+        help="how late datapoints come: fresh (each minute, immediately), mid (each minute, 3 min late) or stale (each 5 min, 5 min late); default fresh",
     )
     parser.add_argument(
         "--policy",
@@ -91,7 +91,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--lead-s",
         type=float,
         default=900.0,
-        help="how many seconds before the bucket is empty a page must come, default 900",
+        help="how many seconds before the credits run out a page must come, default 900",
     )
     parser.add_argument(
         "--jobs", type=int, default=0, help="the number of processes, default one for each core"
@@ -99,7 +99,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--picture",
         metavar="FILE.svg",
-        help="draw a chart: announced exhaustions over needless pages",
+        help="draw a chart: run-outs announced against false pages",
     )
     parser.add_argument("--json", action="store_true", help="print one object")
 
@@ -142,7 +142,7 @@ def _policy_names(chosen: Sequence[str] | None) -> tuple[str, ...]:
     policies = find_policies()
     for name in chosen or ():
         if name not in policies:
-            msg = f"unknown policy {name!r}, allowed are {', '.join(policies)}"
+            msg = f"unknown policy {name!r}; allowed: {', '.join(policies)}"
             raise ValueError(msg)
     return tuple(chosen or policies)
 
@@ -241,7 +241,7 @@ def _numbers(text: str, name: str) -> list[float]:
     except ValueError:
         values = []
     if not values or not all(0 < value < math.inf for value in values):
-        msg = f"{name} is {text!r}, allowed are numbers above 0 with commas between"
+        msg = f"{name} is {text!r}; allowed: numbers above 0 with commas between"
         raise ValueError(msg)
     return values
 

@@ -1,4 +1,4 @@
-"""Print the digest of the last seven days: episodes, needless pages, near misses, cost, and what would help.
+"""Print the digest of the last seven days: episodes, false pages, near misses, cost, and what would help.
 
 Deployed with `-c digest=true`, a function sends the same text to the SNS topic *notice* once a week.
 Needs logs:FilterLogEvents, cloudformation:DescribeStacks and cloudwatch:GetMetricData.

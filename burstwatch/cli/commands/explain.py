@@ -146,7 +146,7 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     """Record a resource's last hours from CloudWatch; raises ValueError for options that only a file takes."""
     back_hours = 24.0 if args.hours is None else args.hours
     if not 0 < back_hours <= MOST_HOURS:
-        msg = f"hours is {back_hours:g}, allowed is above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
+        msg = f"hours is {back_hours:g}; allowed: above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
         raise ValueError(msg)
     own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
     if own_flags != (None,) * len(own_flags):

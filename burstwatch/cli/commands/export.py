@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Read, and write the file whole."""
     if not 0 < args.days <= MOST_DAYS:
-        msg = f"days is {args.days:g}, allowed is above 0 to {MOST_DAYS:g}: CloudWatch keeps five-minute datapoints for {MOST_DAYS:g} days"
+        msg = f"days is {args.days:g}; allowed: above 0 to {MOST_DAYS:g}: CloudWatch keeps five-minute datapoints for {MOST_DAYS:g} days"
         raise ValueError(msg)
     if args.output:
         check_target(args.output, inputs=())

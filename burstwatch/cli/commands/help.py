@@ -1,4 +1,4 @@
-"""Print what there is to type, or the help of one command."""
+"""List the commands, or print the help of one command."""
 
 from argparse import ArgumentParser, Namespace
 

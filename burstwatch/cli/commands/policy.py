@@ -33,7 +33,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Print one policy as JSON, or the table of all."""
     deployment = parse_config({"deployment": args.deployment}).deployment
     if args.stack and not re.fullmatch(STACK, args.stack):
-        msg = f"--stack is {args.stack!r}, allowed is a letter, and up to 127 letters, digits and hyphens"
+        msg = f"--stack is {args.stack!r}; allowed: a letter, and up to 127 letters, digits and hyphens"
         raise ValueError(msg)
     if args.of is None:
         rows = [(name, _changes(policy_of(name))) for name in commands()]

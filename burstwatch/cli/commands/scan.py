@@ -1,4 +1,4 @@
-"""Look once at an account's resources: which run out, and when. The worst come first."""
+"""Check an account's resources once: which run out and when, the worst first."""
 
 import math
 import time
@@ -95,7 +95,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--past",
         type=days,
         metavar="DAYS",
-        help="what would have happened: pages and empty buckets of the last days by replay, such as 14d, at most 63d",
+        help="replay the last days (such as 14d, at most 63d): when it would have paged, and when credits ran out",
     )
     parser.add_argument("--keep", metavar="FILE.jsonl", help=f"with --past: {KEEP_HELP}")
     parser.add_argument(
@@ -228,7 +228,7 @@ def _past_question(args: Namespace, config: Config) -> PastQuestion:
 def _past_days(past_days: float, kept_days: float) -> float:
     """The days; raises ValueError for more than CloudWatch keeps."""
     if not 1 <= past_days <= kept_days:
-        msg = f"--past is {past_days:g} days, allowed are 1 to {kept_days:g}: CloudWatch keeps five-minute datapoints so long"
+        msg = f"--past is {past_days:g} days; allowed: 1 to {kept_days:g}, as long as CloudWatch keeps five-minute datapoints"
         raise ValueError(msg)
     return past_days
 
@@ -240,7 +240,7 @@ def _is_wanted(resource: Resource, words: Sequence[str]) -> bool:
 def _check(args: Namespace) -> None:
     """Refuse what would be ignored, and a number of rows that is none; and an extra that is missing."""
     if args.keep is not None and args.past is None:
-        msg = "--keep would be ignored: it is for --past"
+        msg = "--keep works only with --past"
         raise ValueError(msg)
     if args.past is not None:
         _past_days(args.past, FIVE_MINUTES_KEPT.value)
@@ -251,7 +251,7 @@ def _check(args: Namespace) -> None:
             msg = f"{shown} would be ignored: {why}"
             raise ValueError(msg)
     if args.limit is not None and args.limit < 1:
-        msg = f"limit is {args.limit}, allowed is a whole number from 1"
+        msg = f"limit is {args.limit}; allowed: a whole number from 1"
         raise ValueError(msg)
     if args.openmetrics:
         try:
@@ -267,11 +267,11 @@ def _failing(text: str | None) -> frozenset[str]:
     """The verdicts that end with an exit code of their own; raises ValueError for a word that is none."""
     verdicts = set[str]()
     if text is not None and not text.strip(" ,"):
-        msg = f"--fail-on is {text!r}, allowed are {', '.join(FAILING)}, with commas between"
+        msg = f"--fail-on is {text!r}; allowed: {', '.join(FAILING)}, with commas between"
         raise ValueError(msg)
     for word in filter(None, ((text or "").replace(" ", "").replace("-", "_").lower()).split(",")):
         if word not in FAILING:
-            msg = f"--fail-on is {word!r}, allowed are {', '.join(FAILING)}, with commas between"
+            msg = f"--fail-on is {word!r}; allowed: {', '.join(FAILING)}, with commas between"
             raise ValueError(msg)
         verdicts |= {*LEVELS[LEVELS.index(word) :]} if word in LEVELS else {word}
     return frozenset(verdicts)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
     from burstwatch.fleet.serving import ServeOptions
 
 GROUP = "look"
-EXIT_CODES = "Exit codes: 0 told to stop, 2 wrong input or configuration."
+EXIT_CODES = "Exit codes: 0 stopped on request, 2 wrong input or configuration."
 DEFAULT_ADDRESS = "127.0.0.1:10048"
 #: The period of the polls, in seconds: an alert fires when an answer is three of the longest old.
 LEAST_S, MOST_S = 60.0, 300.0
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--every",
         type=seconds,
         metavar="SECONDS",
-        help="how often to poll, from 60 to 300 seconds (default 60); resources far from danger are asked for less often",
+        help="how often to poll, from 60 to 300 seconds (default 60); resources far from running out are polled less often",
     )
     parser.add_argument(
         "--tags",
@@ -67,7 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=plain,
         metavar="COUNT",
         default=float(DEFAULT_RESOURCES),
-        help=f"most resources with series of their own, about thirteen each (default {DEFAULT_RESOURCES}); of more, those in the most danger",
+        help=f"the most resources to publish, about 13 series each (default {DEFAULT_RESOURCES}); of more, those closest to running out",
     )
     parser.add_argument(
         "--web.listen-address",
@@ -122,11 +122,11 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
     _check_period(args.every)
     tags = _tags(args.tags)
     if not 1 <= args.max_resources <= MOST_RESOURCES:
-        msg = f"max-resources is {args.max_resources:g}, allowed is 1 to {MOST_RESOURCES}"
+        msg = f"max-resources is {args.max_resources:g}; allowed: 1 to {MOST_RESOURCES}"
         raise ValueError(msg)
     for name in ("all_regions", "all_units"):
         if args.units is not None and getattr(args, name):
-            msg = f"--units names the regions, and --{name.replace('_', '-')} is given"
+            msg = f"give either --units or --{name.replace('_', '-')}, not both"
             raise ValueError(msg)
     address = parse_address("web.listen-address", args.address)
     specs = [] if args.units is None else read_units(args.units)
@@ -172,7 +172,7 @@ def _check_once(specs: "Sequence[UnitSpec]", regions: Regions) -> None:
     places = [(spec.account or home.account, spec.region or home.region) for spec in specs]
     for account, region in places:
         if places.count((account, region)) > 1:
-            msg = f"units has {account}/{region} twice, allowed is each account and region once"
+            msg = f"units has {account}/{region} twice; allowed: each account and region once"
             raise ValueError(msg)
 
 
@@ -200,7 +200,7 @@ def _connector(
 def _check_period(every_s: float | None) -> None:
     """Refuse a period of the polls on which the margin, or an alert on their age, could not rely."""
     if every_s is not None and not LEAST_S <= every_s <= MOST_S:
-        msg = f"every is {every_s:g}, allowed are {LEAST_S:g} to {MOST_S:g} seconds"
+        msg = f"every is {every_s:g}; allowed: {LEAST_S:g} to {MOST_S:g} seconds"
         raise ValueError(msg)
 
 
@@ -210,7 +210,7 @@ def _tags(text: str) -> list[str]:
 
     tags = [tag.strip() for tag in text.split(",") if tag.strip()]
     if len(tags) > MOST_TAGS:
-        msg = f"tags names {len(tags)} tags, allowed are {MOST_TAGS}"
+        msg = f"tags names {len(tags)} tags; allowed: {MOST_TAGS}"
         raise ValueError(msg)
     owners: dict[str, str] = {}
     for tag in tags:

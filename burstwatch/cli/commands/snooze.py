@@ -1,7 +1,7 @@
-"""Silence one resource for a time, with a tag on it that every sweep and every colleague sees.
+"""Silence one resource for a while, by a tag on it that every sweep and every colleague sees.
 
-No new alarm is made for it until the snooze ends. An existing alarm stays, and still ends by
-itself: acknowledge it in your pager. Needs the permission to tag the resource, such as
+No new alarm is made for it until the snooze ends. An existing alarm stays until it
+resolves: acknowledge it in your pager. Needs the permission to tag the resource, such as
 ec2:CreateTags or rds:AddTagsToResource.
 """
 
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "duration", metavar="DURATION", help="such as 30m, 4h or 2d; from 15m to 30d"
     )
-    parser.add_argument("--reason", required=True, help="what your colleagues read")
+    parser.add_argument("--reason", required=True, help="the reason, for your colleagues")
     add_account_arguments(parser)
 
 
@@ -40,7 +40,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             raise ValueError  # noqa: TRY301 - one message for both
         parse_snooze(snooze.value)
     except ValueError:
-        msg = f"reason is {args.reason!r}, allowed is {SNOOZE_ALLOWED.partition('and ')[2]}"
+        msg = f"reason is {args.reason!r}; allowed: {SNOOZE_ALLOWED.partition('and ')[2]}"
         raise ValueError(msg) from None
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.inventory.inventory import find_thing, put_tag  # noqa: PLC0415

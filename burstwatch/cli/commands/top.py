@@ -1,4 +1,4 @@
-"""Watch an account in the terminal: the worst first, with times that count down. On a pipe it prints once."""
+"""Watch an account in the terminal: the worst first, with times that count down. In a pipe it prints once."""
 
 import math
 import time

@@ -18,7 +18,7 @@ from burstwatch.cli.values import (
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
-from burstwatch.formatting import span
+from burstwatch.formatting import number, span
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._disk import DEFAULT_IO_KIB
 from burstwatch.kinds.base import Kind
@@ -69,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=["random", "sequential"],
         help="sequential I/O is merged (default: random on SSD, sequential on HDD)",
     )
-    parser.add_argument("--json", action="store_true", help="one object for machines")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
@@ -176,7 +176,7 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: flo
 def _check_allowed(stated: Mapping[str, object], allowed: AbstractSet[str], subject: str) -> None:
     for name in stated.keys() - allowed - {"balance_percent"}:
         flags = ", ".join(map(_flag, sorted(allowed)))
-        msg = f"{_flag(name)} is not for {subject}, allowed are {flags}"
+        msg = f"{_flag(name)} is not for {subject}; allowed: {flags}"
         raise ValueError(msg)
 
 
@@ -191,11 +191,11 @@ def _number(name: str, value: object) -> float:
 def _words(question: Question, result: Prediction) -> str:
     """Write the prediction for a volume in sentences, with what was assumed."""
     unit = "IOPS" if result.unit == "io" else "MiB/s"
-    served = f"{result.served_iops_when_empty:.0f} IOPS, {result.served_mib_s_when_empty:.1f} MiB/s"
+    served = f"{number(result.served_iops_when_empty)} IOPS, {number(result.served_mib_s_when_empty)} MiB/s"
     lines = [
         *_beginning(f"{question.volume_type} of {question.size_gib:g} GiB", result, after=served),
-        f"baseline {result.baseline:g} {unit}, burst {result.burst:g} {unit}",
-        f"served {result.served_iops:.0f} IOPS, {result.served_mib_s:.1f} MiB/s (held back by: {result.binding})",
+        f"baseline {number(result.baseline)} {unit}, burst {number(result.burst)} {unit}",
+        f"served {number(result.served_iops)} IOPS, {number(result.served_mib_s)} MiB/s{_limited_by(result.binding)}",
     ]
     assumed = []
     if not question.io_kib and not (question.mib_s and question.iops):
@@ -233,23 +233,32 @@ def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> 
     return [about] if result.capacity is None else [_answer(result, after), about]
 
 
+def _limited_by(binding: str) -> str:
+    """Name the limit that is reached, as an end of a line; nothing where none is."""
+    limit = EBS_VOLUME.limits.get(binding, "")
+    return f" (limited by {limit})" if limit else ""
+
+
 def _answer(result: Prediction | KindAnswer, after: str) -> str:
     """The time first: when it runs out, when at worst, and what is left after that."""
     if result.time_to_empty_s == 0:
         return f"has run out: {after}"
     worst_s = result.worst_time_to_empty_s
     if worst_s == 0:
-        return "is empty now, and this load leaves it so or lets it fill"
+        return "empty now, and it does not run out again at this load"
     if result.time_to_empty_s is None:
         at_most = "" if worst_s is None else f"; at the highest load it would in {span(worst_s)}"
         return f"does not run out at this load{at_most}"
-    at_worst = "" if worst_s is None else f", at worst in {span(worst_s)}"
-    return f"runs out in {span(result.time_to_empty_s)}{at_worst}; then {after}"
+    likely = span(result.time_to_empty_s)
+    at_worst = (
+        "" if worst_s is None or span(worst_s) == likely else f", at worst in {span(worst_s)}"
+    )
+    return f"runs out in {likely}{at_worst}; then {after}"
 
 
 def _refill(result: Prediction | KindAnswer) -> str:
     """How long the bucket takes to be full again, under the load and without any."""
-    empty = f"without load, an empty bucket is full after {_never(result.refill_from_empty_s)}"
+    empty = f"from empty, it is full after {_never(result.refill_from_empty_s)} without load"
     return f"{_when('full', result.time_to_full_s)}; {empty}"
 
 

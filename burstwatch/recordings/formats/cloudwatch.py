@@ -84,7 +84,7 @@ def _asked_for(
 def _series(result: Mapping[str, Any]) -> RawSeries:
     times, values = result["Timestamps"], result["Values"]
     if len(times) != len(values):
-        msg = f"{result.get('Id')} has {len(times)} Timestamps and {len(values)} Values, allowed is a value for each"
+        msg = f"{result.get('Id')} has {len(times)} Timestamps and {len(values)} Values; allowed: a value for each"
         raise ValueError(msg)
     return RawSeries(
         names=(str(result.get("Label") or ""), str(result.get("Id") or "")),

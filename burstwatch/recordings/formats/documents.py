@@ -244,6 +244,6 @@ def _read(document: JsonDocument, *, name: str) -> RawContents:
         contents = read_records([document], name=name)
     if contents is None:
         *programs, last = json_programs()
-        msg = f"{name} is a document of an unknown form, allowed are the answers of {', '.join(programs)} or {last}, and lists of rows with a time and values"
+        msg = f"{name} is a document of an unknown form; allowed: the answers of {', '.join(programs)} or {last}, and lists of rows with a time and values"
         raise ValueError(msg)
     return contents

@@ -57,7 +57,7 @@ def _series(fields: list[dict[str, Any]]) -> Iterator[RawSeries]:
         if field.get("type") != "number":
             continue
         if len(times) != len(field["values"]):
-            msg = f"{field.get('name')} has {len(field['values'])} values for {len(times)} times, allowed is one for each"
+            msg = f"{field.get('name')} has {len(field['values'])} values for {len(times)} times; allowed: one for each"
             raise ValueError(msg)
         yield RawSeries(
             names=_names(field),

@@ -361,7 +361,7 @@ def _sorted_columns(
         is_metric = any(map(is_metric_name, shape.names[place])) and not _is_key(shape, place)
         if wrong and (values or is_metric):
             column = " ".join(shape.names[place]) or f"column {place + 1}"
-            msg = f"{name} line {lines[wrong[0]]}: {column} is {short(cells[wrong[0]])!r}, allowed is {NUMBERS}"
+            msg = f"{name} line {lines[wrong[0]]}: {column} is {short(cells[wrong[0]])!r}; allowed: {NUMBERS}"
             raise ValueError(msg)
         if wrong:
             texts.append(place)

@@ -198,7 +198,7 @@ def _check_drawings(flags: MeasureOptions) -> None:
             msg = f"{name} is {path}, {problem}: choose another file"
             raise ValueError(msg)
     if flags.html is not None and flags.html == flags.markdown:
-        msg = f"html and markdown are both {flags.html}, allowed is a file for each"
+        msg = f"html and markdown are both {flags.html}; allowed: a file for each"
         raise ValueError(msg)
     _check_places(path.parent for path in written.values())
 

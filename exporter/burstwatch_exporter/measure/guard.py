@@ -50,7 +50,7 @@ def check(
     spec_ids = {view.spec.spec_id for view in target.views if view.spec is not None}
     if target.members > 1 and len(spec_ids) > 1:
         reasons.append(
-            f"the volumes of {target.device} differ ({', '.join(sorted(spec_ids))}), allowed are volumes of one type and size: "
+            f"the volumes of {target.device} differ ({', '.join(sorted(spec_ids))}); allowed: volumes of one type and size: "
             "else the cost in credits is not known"
         )
     for view in target.views:
@@ -74,7 +74,7 @@ def _place(target: Target, at: Circumstances) -> list[str]:
         names = (
             ", ".join(map(str, allowed)) or "none: name one in measure.directories of --config.file"
         )
-        reasons.append(f"directory {target.directory} is not allowed, allowed are {names}")
+        reasons.append(f"directory {target.directory} is not allowed; allowed: {names}")
     if at.is_root and not at.allows_root:
         reasons.append(
             "this is root, which may write anywhere: run it as another user, or with --allow-root"
@@ -118,14 +118,14 @@ def _volume(view: View, at: Circumstances, *, drains: bool) -> list[str]:
     elif left_s is not None and left_s < SOON_S:
         word = "may run" if likely_s is None else "runs"
         reasons.append(
-            f"{key} {word} out in {span(left_s)} already, allowed is {span(SOON_S)} or more"
+            f"{key} {word} out in {span(left_s)} already; allowed: {span(SOON_S)} or more"
         )
     low, high = (
         part / account.own_bucket.capacity for part in (account.interval.low, account.interval.high)
     )
     if not drains and low < at.floor_ratio:
         reasons.append(
-            f"the balance of {key} is from {low:.0%} to {high:.0%}, allowed is {at.floor_ratio:.0%} or more for certain"
+            f"the balance of {key} is from {low:.0%} to {high:.0%}; allowed: {at.floor_ratio:.0%} or more for certain"
         )
     return reasons
 
@@ -139,10 +139,10 @@ def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str
         if key not in at.rules.drain
     ]
     if len(keys) > 1:
-        reasons.append(f"{', '.join(keys)} would be drained together, allowed is one volume")
+        reasons.append(f"{', '.join(keys)} would be drained together; allowed: one volume")
     elif confirmed not in keys:
         reasons.append(
-            f"confirm-drain is {confirmed!r}, allowed is {keys[0]}, the volume under --directory"
+            f"confirm-drain is {confirmed!r}; allowed: {keys[0]}, the volume under --directory"
         )
     for view in views:
         spec = view.spec
@@ -150,8 +150,8 @@ def _drain(views: Sequence[View], at: Circumstances, confirmed: str) -> list[str
             refill, burst = spec.bucket.refill, spec.bucket.burst
             if refill > TOO_NEAR * burst:
                 reasons.append(
-                    f"{view.disk.key} has a baseline of {number(refill)} and a burst of {number(burst)} here, allowed is a "
-                    f"baseline of at most {TOO_NEAR:.0%} of the burst: else the fall to the baseline cannot be seen"
+                    f"{view.disk.key} has a baseline of {number(refill)} and a burst of {number(burst)} here; allowed: a "
+                    f"baseline of at most {TOO_NEAR:.0%} of the burst: else throttling cannot be seen"
                 )
     reasons += [
         f"{view.disk.key} has no bucket to drain: {view.spec.volume_spec.no_bucket_reason}"

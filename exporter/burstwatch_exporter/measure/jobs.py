@@ -127,7 +127,7 @@ def _steps(name: str, options: dict[str, str]) -> list[Step]:
     del options["filename"]
     pattern = options["rw"] if "rw" in options else _missing(name, "rw")
     if pattern not in READ_SHARES:
-        msg = f"[{name}] has rw={pattern}, allowed are {', '.join(READ_SHARES)}"
+        msg = f"[{name}] has rw={pattern}; allowed: {', '.join(READ_SHARES)}"
         raise ValueError(msg)
     share = READ_SHARES[pattern]
     if share is None:
@@ -162,7 +162,7 @@ def _missing(name: str, key: str) -> str:
 
 def _number(name: str, key: str, text: str) -> float:
     if not re.fullmatch(r"\d+(\.\d+)?", text) or float(text) <= 0:
-        msg = f"[{name}] has {key}={text}, allowed is a number above 0"
+        msg = f"[{name}] has {key}={text}; allowed: a number above 0"
         raise ValueError(msg)
     return float(text)
 
@@ -170,6 +170,6 @@ def _number(name: str, key: str, text: str) -> float:
 def _bytes(name: str, key: str, text: str) -> int:
     match = SIZE.fullmatch(text)
     if match is None or int(match[1]) <= 0:
-        msg = f"[{name}] has {key}={text}, allowed is a size such as 16k, 1m or 5g"
+        msg = f"[{name}] has {key}={text}; allowed: a size such as 16k, 1m or 5g"
         raise ValueError(msg)
     return int(match[1]) * SUFFIXES[match[2].lower()]

@@ -246,7 +246,9 @@ def imagined(
             ways=other_disk.of_size(size_gib), cap=other_disk.cap(vcpus), members=members
         ), None
     if volume_type not in CATALOGUE:
-        msg = f"unknown volume type {volume_type!r}, allowed are {', '.join([*CATALOGUE, *OTHER_DISKS])}"
+        msg = (
+            f"unknown volume type {volume_type!r}; allowed: {', '.join([*CATALOGUE, *OTHER_DISKS])}"
+        )
         raise ValueError(msg)
     spec = volume_spec(volume_type, size_gib)
     disk = DiskLimits(volume_spec=spec, members=members)

@@ -34,7 +34,7 @@ def find_profile(name: str) -> Profile:
     """
     profile = profiles().get(name)
     if profile is None:
-        msg = f"unknown profile {name!r}, allowed are {', '.join(profiles())}"
+        msg = f"unknown profile {name!r}; allowed: {', '.join(profiles())}"
         raise ValueError(msg)
     return profile
 

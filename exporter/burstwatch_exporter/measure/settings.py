@@ -16,7 +16,7 @@ BESIDE_FROM = ("from", "html", "markdown", "json")
 #: Options without a value.
 SWITCHES = {
     "plan": "say what it would cost and how long the credits would last, and do nothing",
-    "drain": "empty the bucket and record when the speed falls to the baseline; needs --confirm-drain, and the volume under measure.drain in --config.file",
+    "drain": "empty the bucket and record when it is throttled to the baseline; needs --confirm-drain, and the volume under measure.drain in --config.file",
     "json": "print one object",
     "list": "list the profiles",
     "allow-root": "allow a run as root",
@@ -52,7 +52,8 @@ class MeasureOptions:
         allowed="the name of a profile",
     )
     directory: Path | None = path(
-        "directory", "where to measure: one of measure.directories in --config.file, or below"
+        "directory",
+        "where to measure: one of measure.directories in --config.file, or a folder in it",
     )
     budget_ratio: float = _share(
         "budget-percent", 2.0, "the most that may be spent of each volume's bucket", low=0.001
@@ -60,7 +61,7 @@ class MeasureOptions:
     floor_ratio: float = _share(
         "floor-percent",
         50.0,
-        "the run starts and continues only while at least this share of the bucket is certainly left",
+        "run only while at least this percentage of the bucket is sure to be left",
     )
     runtime_s: float | None = _at_most(
         "runtime-s", 86400, "the longest time of a step; 0 uses the value of the profile"

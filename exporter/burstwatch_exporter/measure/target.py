@@ -51,7 +51,7 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         msg = f"directory {directory}: {error.strerror or error}"
         raise ValueError(msg) from error
     if stat.S_ISBLK(status.st_mode):
-        msg = f"directory {directory} is a block device, allowed is a directory: the content of the device would be lost"
+        msg = f"directory {directory} is a block device; allowed: a directory: the content of the device would be lost"
         raise ValueError(msg)
     if not stat.S_ISDIR(status.st_mode):
         msg = f"directory {directory} is no directory"
@@ -67,8 +67,8 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
         devices = next((members for members in btrfs_members(roots.sysfs) if name in members), [])
         if len(devices) > 1:
             msg = (
-                f"directory {directory} is on a btrfs of several devices ({', '.join(devices)}), "
-                "allowed is one: btrfs itself chooses which of them it writes to"
+                f"directory {directory} is on a btrfs of several devices ({', '.join(devices)}); "
+                "allowed: one, as btrfs itself chooses which of them it writes to"
             )
             raise ValueError(msg)
     by_name = {view.disk.name: view for view in snapshot.views}
@@ -79,8 +79,8 @@ def find_target(directory: Path, snapshot: Snapshot, roots: Roots) -> Target:
     if not views or name is None:
         place = f"{fstype} of {source}" if name is None else f"{name} ({fstype})"
         msg = (
-            f"directory {directory} is on {place}, which is no volume of this host, "
-            "allowed are EBS volumes and the devices of the configuration"
+            f"directory {directory} is on {place}, which is no volume of this host; "
+            "allowed: EBS volumes and the devices of the configuration"
         )
         raise ValueError(msg)
     return Target(
