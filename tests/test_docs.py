@@ -202,3 +202,16 @@ def test_every_tag_that_people_are_told_to_set_is_one_that_is_taken() -> None:
     assert told
     refused = [entry for entry in told if read_owner_tags({entry[1]: entry[2]}).refused]
     assert refused == []
+
+
+#: A paragraph is five lines at most.
+LONGEST_PARAGRAPH = 90
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_paragraph_or_item_of_a_list_is_longer_than_ninety_words(page: str) -> None:
+    text = re.sub(r"```.*?```|<!--.*?-->", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    blocks = [block for block in re.split(r"\n\s*\n", text) if not block.lstrip().startswith("|")]
+    items = [item for block in blocks for item in re.split(r"\n(?=\s*(?:[-*]|\d+\.) )", block)]
+    long = [item for item in items if len(item.split()) > LONGEST_PARAGRAPH]
+    assert long == []
