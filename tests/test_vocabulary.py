@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 #: What is not said, by what is said in its place.
 NOT_SAID = {
     "false page": r"\bneedless\b",
-    "run out": r"\b(run|runs|ran|running) dry\b|(?<!time to )\bexhaustions?\b|\bcredits end\b",
+    "run out": r"\b(run|runs|ran|running) dry\b|(?<!time to )\bexhaustions?\b|\bdry (with)?in\b|\bcredits end\b",
     "synthetic load": r"made-up",
     "held-out family, unseen machine": r"\b(family|families|machines?) (is |was |were )?left out\b",
     "immediately, together": r"\bworks? at once\b|\bhelps? at once\b",

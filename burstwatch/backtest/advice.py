@@ -1,7 +1,7 @@
 """Advises a resource by its history: what it needed, which change would serve that, and what it costs then.
 
-The history is played on the bucket after each change that AWS would take. What is advised without credits has run
-dry in none of it.
+The history is played on the bucket after each change that AWS would take. What is advised without credits has never run
+out in it.
 """
 
 import math

@@ -14,11 +14,11 @@ const WORST = 10;
 const MINUTE_S = 60;
 /** The numbers that are seen first, in words, with their metrics, and by what these are divided. */
 const TILES: readonly [string, string, number?][] = [
-  ['Empty now', 'ResourcesExhausted'],
-  ['Empty within an hour', 'ResourcesDryWithin1h'],
-  ['Empty within six hours', 'ResourcesDryWithin6h'],
+  ['Out of credits', 'ResourcesExhausted'],
+  ['Paging', 'ResourcesCritical'],
+  ['Warnings', 'ResourcesWarning'],
   ['Least time left (minutes)', 'MinTimeToExhaustion', MINUTE_S],
-  ['Cannot be judged', 'ResourcesUnknown'],
+  ['Unknown', 'ResourcesUnknown'],
 ];
 /** As many as CloudWatch shows in one. */
 const ALARMS_OF_A_WIDGET = 100;

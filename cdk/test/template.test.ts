@@ -194,7 +194,7 @@ test('the dashboard reads from what runs out to whether the monitor can be belie
   // Nobody counts hours in seconds.
   for (const widget of body.widgets) assert.doesNotMatch(widget.properties.title ?? '', /left \(seconds\)/);
   for (const search of searches) if (search.includes('"TimeToExhaustion"')) assert.match(search, / \/ 60$/);
-  assert.deepEqual(tiles.slice(0, 3), ['Empty now', 'Empty within an hour', 'Empty within six hours']);
+  assert.deepEqual(tiles.slice(0, 3), ['Out of credits', 'Paging', 'Warnings']);
   for (const widget of body.widgets) assert.ok(widget.x + widget.width <= 24 && (widget.type === 'text' || widget.properties.title));
 });
 

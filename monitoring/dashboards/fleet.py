@@ -106,22 +106,22 @@ def build() -> dm.Dashboard:
 def _now() -> list[Panel]:
     return [
         number(
-            "Exhausted now",
-            "Resources without credits, held to their baseline.",
+            "Out of credits",
+            "Resources without credits, throttled to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("exhausted", "ResourcesExhausted")],
         ),
         number(
-            "Dry within 1 h",
-            "Resources that are likely to run out within an hour at the demand that is expected of them.",
+            "Paging",
+            "Resources with a critical verdict: likely to run out within their lead, and paged.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
-            targets=[_fleet("hour", "ResourcesDryWithin1h")],
+            targets=[_fleet("paging", "ResourcesCritical")],
         ),
         number(
-            "Dry within 6 h",
-            "The same within six hours; those within one hour are among them.",
+            "Warnings",
+            "Resources that are likely to run out within twice the time at which they page.",
             kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
-            targets=[_fleet("hours", "ResourcesDryWithin6h")],
+            targets=[_fleet("warnings", "ResourcesWarning")],
         ),
         number(
             "Least time left",
@@ -130,8 +130,8 @@ def _now() -> list[Panel]:
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
-            "Not judged",
-            "Resources that are unknown: no data, a denied call, or a change that has no datapoint yet. Their alarms stay as they are until they are judged again.",
+            "Unknown",
+            "Resources that can't be judged: no data, a denied call, or a change that has no datapoint yet. Their alarms stay as they are until they are judged again.",
             kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("unknown", "ResourcesUnknown")],
         ),

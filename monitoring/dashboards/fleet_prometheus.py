@@ -102,7 +102,7 @@ def _now() -> list[Panel]:
     likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
     return [
         number(
-            "Exhausted now", "Resources without credits, held to their baseline.",
+            "Out of credits", "Resources without credits, held to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", _counted("exhausted"), "resources")],
         ),
@@ -122,7 +122,7 @@ def _now() -> list[Panel]:
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
-            "Not judged", "Resources that are unknown: no data, a refused call, or a change that has no datapoint yet.",
+            "Unknown", "Resources that are unknown: no data, a refused call, or a change that has no datapoint yet.",
             kind=KIND, unit="short", steps=NONE_IS_BEST, none=NOBODY_LOOKS,
             targets=[now("unknown", _counted("unknown"), "resources")],
         ),

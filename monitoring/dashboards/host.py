@@ -98,16 +98,16 @@ def _now() -> list[Panel]:
     return [
         number(
             "Least time left", "Of the disk that is likely to run out first.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none is draining", color=CALM),
+            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none runs out", color=CALM),
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
-            "Dry within 1 h", "Disks that are likely to run out within an hour at the demand of the last minutes.",
+            "Out within 1 h", "Disks that are likely to run out within an hour at the demand of the last minutes.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("dry", f"sum({likely} < bool 3600)", "disks")],
         ),
         number(
-            "Exhausted", "Disks without credits, held to their baseline.",
+            "Exhausted", "Disks without credits, throttled to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
         ),

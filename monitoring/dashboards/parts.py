@@ -306,7 +306,7 @@ def board(
         .tags([TAG])
         .time(time_from, time_to)
         .refresh("1m")
-        .timezone("utc")  # as the messages
+        .timezone("browser")  # whoever is on call reads local time; messages have UTC
         .tooltip(dm.DashboardCursorSync.CROSSHAIR)
         .variables(list(variables))
     )

@@ -274,13 +274,13 @@ def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> Non
     assert states["burstwatch-fleet", "Sweeps in 5 min"] == ("no sweep", "dark-red")
     assert states["burstwatch-host", "Exporter up"] == ("not scraped", "dark-red")
     always_published = {
-        "Exhausted now",
-        "Dry within 1 h",
-        "Dry within 6 h",
-        "Not judged",
+        "Out of credits",
+        "Paging",
+        "Warnings",
+        "Unknown",
+        "Out within 1 h",
         "Exhausted",
         "Critical",
-        "Warnings",
     }
     for (_, title), (text, color) in states.items():
         if title in always_published:
