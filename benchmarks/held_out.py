@@ -26,6 +26,7 @@ from burstwatch.backtest.scores import (
     as_numbers,
     draw_scores,
     intervals,
+    positions_of,
     report,
     score_totals,
 )
@@ -135,7 +136,7 @@ def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
     if name.startswith("servers"):
         record["machines"] = _by_machine(results)
         (DOCS / f"backtest-{view}.svg").write_text(
-            draw_scores(shown, title=f"{view} data, lead 15 min"), encoding="utf-8"
+            draw_scores(positions_of(shown), title=f"{view} data, lead 15 min"), encoding="utf-8"
         )
     keep(f"backtest-{name}", record)
 

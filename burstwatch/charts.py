@@ -8,20 +8,22 @@ from html import escape
 STYLE = (
     "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
+    # In the dark a picture is inverted, and its hues are turned back.
+    "@media(prefers-color-scheme:dark){.picture{filter:invert(.93) hue-rotate(180deg)}}"
 )
-#: In the dark a picture is inverted, and its hues are turned back. What is wider than a phone is scrolled in its place.
+#: A picture that is wider than a phone is scrolled in its place.
 PAGE_STYLE = """
 :root{color-scheme:light dark;background:Canvas;color:CanvasText}
 body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
 h1{font-size:1.3em} h2{font-size:1.1em}
 figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
 svg{display:block;min-width:560px;width:100%}
-@media (prefers-color-scheme:dark){figure{background:#121212} figure svg{filter:invert(.93) hue-rotate(180deg)}}
+@media (prefers-color-scheme:dark){figure{background:#121212}}
 pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
 """.strip()
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 34.0, 36.0
-BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#888888", "#b35900", "#1e8449"
+BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#666666", "#b35900", "#1e8449"
 
 
 @dataclass(kw_only=True)
@@ -93,6 +95,12 @@ class Chart:
             f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:g}" fill="{color}"/>'
         )
 
+    def leader(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
+        """A thin line between two places in pixels, from a dot to its name."""
+        self.marks.append(
+            f'<path class="grid" d="M{begin[0]:.1f} {begin[1]:.1f}L{end[0]:.1f} {end[1]:.1f}"/>'
+        )
+
     def triangle(self, x: float, y: float, color: str) -> None:
         """A filled triangle."""
         self.marks.append(
@@ -135,7 +143,7 @@ def picture(charts: Sequence[Chart]) -> str:
     panels = "".join(chart.svg(top=top) for chart, top in zip(charts, tops, strict=True))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">'
-        f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{panels}</svg>\n'
+        f'<style>{STYLE}</style><g class="picture"><rect width="100%" height="100%" fill="#fff"/>{panels}</g></svg>\n'
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from burstwatch import kinds
-from burstwatch.backtest.scores import COLUMNS
+from burstwatch.backtest.scores import COLUMNS, draw_scores
 from burstwatch.config import SETTINGS
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
@@ -434,7 +434,21 @@ def _ranged(value: float | None, interval: list[float] | None) -> str:
     return f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
 
 
-PICTURES: dict[Path, Callable[[], str]] = {ROOT / "docs" / "fleets.svg": fleet_tables.draw_growth}
+def draw_policies(view: str) -> str:
+    """The policies on server disks, from the record of the backtest."""
+    positions = {
+        name: (policy["needless_per_week"], policy["announced"])
+        for name, policy in _record(f"servers-{view}")["policies"].items()
+        if name in SHOWN and name != UNSEEN
+    }
+    return draw_scores(positions, title=f"servers, {view} data, lead 15 min")
+
+
+PICTURES: dict[Path, Callable[[], str]] = {
+    ROOT / "docs" / "fleets.svg": fleet_tables.draw_growth,
+    ROOT / "docs" / "backtest-fresh.svg": partial(draw_policies, "fresh"),
+    ROOT / "docs" / "backtest-stale.svg": partial(draw_policies, "stale"),
+}
 
 if __name__ == "__main__":
     for path, draw in PICTURES.items():

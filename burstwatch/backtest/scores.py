@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -264,16 +265,29 @@ def resample(
 
 
 COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
+#: A rule with a number to tune, such as ``static 20 %``: its dots are joined in the order of that number.
+_TUNED = re.compile(r"(static|predict_linear) (\d+) (?:%|min)")
+#: In pixels: a line of small text, a letter of it, and how far a label stands from its dot.
+LINE, LETTER, FROM_DOT = 13.0, 5.8, 9.0
+#: Places of a label that are tried: lines above or below its dot, the nearest first.
+LINES_AWAY = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5)
 
 
-def draw_scores(scores: Mapping[str, Score], *, title: str) -> str:
-    """Run-outs announced against false pages a volume-week, one dot a policy, as SVG."""
-    positions = {name: (score.needless_per_week, score.announced) for name, score in scores.items()}
+def positions_of(scores: Mapping[str, Score]) -> dict[str, tuple[float | None, float | None]]:
+    """Where ``draw_scores`` puts each policy: its false pages a volume-week, and the share that it announced."""
+    return {name: (score.needless_per_week, score.announced) for name, score in scores.items()}
+
+
+def draw_scores(positions: Mapping[str, tuple[float | None, float | None]], *, title: str) -> str:
+    """Run-outs announced against false pages a volume-week, one dot a policy, as SVG.
+
+    ``positions`` are false pages a volume-week and the share announced, by the policy's name.
+    """
     points = {n: (x, y) for n, (x, y) in positions.items() if x is not None and y is not None}
     right = max((x for x, _ in points.values()), default=1.0)
     low = min((y for _, y in points.values()), default=0.0)
     chart = Chart(
-        title=f"Announced, against false pages: {title}",
+        title=f"Announced, against false pages: {title}. Better is up and to the left",
         x_range=(0.0, max(0.5, math.ceil(right * 5) / 5)),
         y_range=(max(0.0, math.floor(low * 10) / 10), 1.0),
         height=420.0,
@@ -284,13 +298,61 @@ def draw_scores(scores: Mapping[str, Score], *, title: str) -> str:
         y_text=lambda value: f"{value:.0%}",
         x_name="false pages per volume and week",
     )
-    taken: list[float] = []
-    for name, (x, y) in sorted(points.items(), key=lambda item: -item[1][1]):
-        color = COLORS.get(name, GREY)
-        chart.dot(x, y, color, radius=6)
-        at = chart.y(y) + 4
-        while any(abs(at - place) < 13 for place in taken):  # noqa: PLR2004 - a line of text
-            at += 4
-        taken.append(at)
-        chart.text(chart.x(x) + 10, at, name, anchor="start", small=True, color=color)
+    for family in ("static", "predict_linear"):
+        chart.line(_tuned(points, family), GREY)
+    for name, (x, y) in points.items():
+        is_ours = name == "burstwatch"
+        chart.dot(x, y, COLORS.get(name, GREY), radius=9 if is_ours else 5)
+    _label(chart, points)
     return picture([chart])
+
+
+def _tuned(points: Mapping[str, tuple[float, float]], family: str) -> list[tuple[float, float]]:
+    """The dots of a rule with a number to tune, in the order of that number."""
+    tuned = {
+        int(match[2]): place
+        for name, place in points.items()
+        if (match := _TUNED.fullmatch(name)) and match[1] == family
+    }
+    return [tuned[number] for number in sorted(tuned)]
+
+
+def _label(chart: Chart, points: Mapping[str, tuple[float, float]]) -> None:
+    """Name each dot where there is room, ours first. A line leads from a name that stands apart to its dot."""
+    taken = [
+        (chart.x(x) - 6, chart.y(y) - 6, chart.x(x) + 6, chart.y(y) + 6) for x, y in points.values()
+    ]
+    for name in sorted(points, key=lambda policy: (policy not in COLORS, policy)):
+        dot_x, dot_y = chart.x(points[name][0]), chart.y(points[name][1])
+        text, color = name.replace(" %", "%"), COLORS.get(name, GREY)
+        width = LETTER * len(text)
+        places = (
+            (dot_x + side, dot_y + lines * LINE, lines)
+            for lines in LINES_AWAY
+            for side in (FROM_DOT, -FROM_DOT - width)
+        )
+        free = (place for place in places if _is_free(chart, place, width, taken))
+        left_x, middle, lines = next(free, (0.0, 0.0, None))
+        if lines is None:
+            continue  # its dot is in a crowd, and the table has its figures
+        taken.append((left_x, middle - LINE / 2, left_x + width, middle + LINE / 2))
+        if lines:
+            end = left_x if left_x > dot_x else left_x + width
+            chart.leader((dot_x, dot_y), (end, middle))
+        chart.text(left_x, middle + 4, text, anchor="start", small=True, color=color)
+
+
+def _is_free(
+    chart: Chart,
+    place: tuple[float, float, int],
+    width: float,
+    taken: Sequence[tuple[float, float, float, float]],
+) -> bool:
+    """True if a label at that place is inside the chart and over nothing else."""
+    left_x, middle, _ = place
+    top, bottom, end = middle - LINE / 2, middle + LINE / 2, left_x + width
+    is_inside = left_x > chart.x(chart.x_range[0]) and top > chart.y(1.0) - LINE
+    return is_inside and not any(
+        left_x < label[2] and label[0] < end and top < label[3] and label[1] < bottom
+        for label in taken
+    )

@@ -15,7 +15,14 @@ from pathlib import Path
 
 from burstwatch.backtest.evaluate import FEEDS, score_trial
 from burstwatch.backtest.policies import find_policies
-from burstwatch.backtest.scores import Result, as_numbers, draw_scores, report, score_totals
+from burstwatch.backtest.scores import (
+    Result,
+    as_numbers,
+    draw_scores,
+    positions_of,
+    report,
+    score_totals,
+)
 from burstwatch.backtest.trials import Trial, make_trial, recorded_trial
 from burstwatch.backtest.workloads import COLUMNS as WORKLOAD_COLUMNS
 from burstwatch.backtest.workloads import is_workload, read_workload
@@ -124,7 +131,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     summed = score_totals(results)
     if args.picture:
         Path(args.picture).write_text(
-            draw_scores(summed, title=f"{args.view} data, lead {span(args.lead_s)}"),
+            draw_scores(positions_of(summed), title=f"{args.view} data, lead {span(args.lead_s)}"),
             encoding="utf-8",
         )
     if args.json:

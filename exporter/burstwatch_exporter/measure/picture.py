@@ -49,6 +49,7 @@ def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:
             x_range=(0.0, points[-1][0]),
             y_range=(0.0, top),
             height=180.0,
+            right=110.0,
         )
         chart.axes(x_text=lambda value: f"{value:g} s", y_text=number)
         chart.line(points, ORANGE)
