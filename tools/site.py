@@ -4,6 +4,7 @@ The pages are the ones that people read in the repository. A link between pages 
 a link to code becomes an address of the repository.
 """
 
+import fnmatch
 import os
 import re
 import shutil
@@ -22,48 +23,72 @@ MEDIA = ("docs/pictures", "docs/examples")
 ITEM = re.compile(r"(?:[-*]|\d+\.) +")
 LIST_INDENT = 4
 LINK = re.compile(r"""(\]\(|(?:src|href|srcset)=")([^)\s"#]+)""")
+#: A name such as ``burstwatch_exporter_build_info`` is not broken in a word: a table that is too wide is scrolled.
+STYLE = Path("names.css")
+NAMES_STAY_WHOLE = ".md-typeset table code{word-break:normal;overflow-wrap:normal}\n"
 #: By what somebody comes for: to begin, to do something, to look something up, to understand.
 NAVIGATION = [
     {
         "Start": [
-            "index.md",
+            {"Overview": "index.md"},
             {"On call": "for-on-call.md"},
             {"After an incident": "for-incidents.md"},
             {"Platform": "for-platform.md"},
             {"Performance": "for-performance.md"},
-            "live-checklist.md",
-            "faq.md",
+            {"First day": "live-checklist.md"},
+            {"Troubleshooting": "faq.md"},
         ]
     },
     {
         "How to": [
-            "installing.md",
-            "construct.md",
-            "accounts.md",
-            "fleets.md",
-            "alerting.md",
-            "monitoring.md",
-            "serving.md",
-            "exporter.md",
-            "measuring.md",
-            "recordings.md",
-            "advice.md",
-            "upgrading.md",
+            {"Install": "installing.md"},
+            {"CDK construct": "construct.md"},
+            {"Many accounts": "accounts.md"},
+            {"Cost and large fleets": "fleets.md"},
+            {"Alerts": "alerting.md"},
+            {"Prometheus and Grafana": "monitoring.md"},
+            {"Serve a fleet": "serving.md"},
+            {"Host exporter": "exporter.md"},
+            {"Measure a disk": "measuring.md"},
+            {"Recordings": "recordings.md"},
+            {"Advice": "advice.md"},
+            {"Upgrade and remove": "upgrading.md"},
         ]
     },
-    {"Reference": ["kinds.md", "settings.md", "json.md", "security.md", "glossary.md"]},
+    {
+        "Reference": [
+            {"Kinds": "kinds.md"},
+            {"Settings and tags": "settings.md"},
+            {"JSON": "json.md"},
+            {"Security": "security.md"},
+            {"Glossary": "glossary.md"},
+        ]
+    },
     {
         "Explanation": [
-            "how-it-works.md",
-            "backtest.md",
-            "architecture.md",
-            "engineering-notes.md",
-            "results.md",
-            {"Decisions": "decisions"},
+            {"How it works": "how-it-works.md"},
+            {"How good is a page?": "backtest.md"},
+            {"Architecture": "architecture.md"},
+            {"Engineering notes": "engineering-notes.md"},
+            {"Results in full": "results.md"},
+            {"Decisions": "decisions/*"},
         ]
     },
-    {"Runbooks": "runbooks"},
-    {"Project": ["contributing.md", "new-kind.md", "releasing.md", "changelog.md"]},
+    {
+        "Runbooks": [
+            {"Resources": ["runbooks/resource-*", "runbooks/mass.md", "runbooks/floor.md"]},
+            {"Hosts": "runbooks/host-*"},
+            {"burstwatch itself": "runbooks/*"},
+        ]
+    },
+    {
+        "Project": [
+            {"Contributing": "contributing.md"},
+            {"A new kind": "new-kind.md"},
+            {"Release": "releasing.md"},
+            {"Changes": "changelog.md"},
+        ]
+    },
 ]
 
 
@@ -128,14 +153,23 @@ def as_github_reads_it(text: str) -> str:
 
 
 def navigation(places: Mapping[str, str]) -> list[object]:
-    """The navigation with every page of a folder that is named in it."""
+    """The navigation. A pattern stands for the pages that it fits and that have no place before it."""
+    placed: set[str] = set()
 
     def fill(entry: object) -> object:
-        if entry in ("runbooks", "decisions"):
-            return sorted(place for place in places.values() if place.startswith(f"{entry}/"))
         if isinstance(entry, dict):
-            return {name: fill(one) for name, one in entry.items()}
-        return [fill(one) for one in entry] if isinstance(entry, list) else entry
+            return {name: fill(within) for name, within in entry.items()}
+        if isinstance(entry, list):
+            filled = [fill(within) for within in entry]
+            return [
+                page for part in filled for page in (part if isinstance(part, list) else [part])
+            ]
+        if "*" in str(entry):
+            chosen = sorted(set(fnmatch.filter(places.values(), str(entry))) - placed)
+            placed.update(chosen)
+            return chosen
+        placed.add(str(entry))
+        return entry
 
     return [fill(entry) for entry in NAVIGATION]
 
@@ -154,6 +188,7 @@ def main() -> None:
         shutil.copytree(ROOT / folder, sources / folder.removeprefix("docs/"))
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy(picture, sources)
+    (sources / STYLE.name).write_text(NAMES_STAY_WHOLE, encoding="utf-8")
     (TARGET / "mkdocs.yml").write_text(yaml.safe_dump(configuration(places)), encoding="utf-8")
 
 
@@ -179,6 +214,7 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
                 _palette("dark", "slate", turns_to="light", icon="weather-sunny"),
             ],
         },
+        "extra_css": [STYLE.name],
         "repo_url": REPOSITORY.partition("/blob/")[0],
         "copyright": f"burstwatch {version('burstwatch')}, Apache-2.0",
         "plugins": ["search", "offline"],
