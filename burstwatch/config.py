@@ -156,7 +156,7 @@ class Config:
     )
     needless_per_week: float = declare(
         0.744,
-        "how many false pages a week one busy volume may cause",
+        "about how many false pages a week to accept of one busy volume: a target, not a limit",
         low=0.1,
         high=2,
         unit="",

@@ -40,7 +40,7 @@ def old_words(text: str) -> list[str]:
     return [
         f"{match[0]!r}: say {said}"
         for said, pattern in NOT_SAID.items()
-        for match in re.finditer(pattern, text, re.IGNORECASE)
+        for match in re.finditer(pattern, " ".join(text.split()), re.IGNORECASE)
     ]
 
 

@@ -101,7 +101,7 @@ def rules_table() -> str:
         )
         for name, said in RULES.items()
     ]
-    table = markdown_table("rule | in time | false pages a week and volume", rows)
+    table = markdown_table("rule | announced | false pages a week and volume", rows)
     return f"{table}\n{policies['burstwatch']['events']} buckets ran out in these recordings.\n"
 
 

@@ -6,7 +6,7 @@ the history at each call, and nothing has to be remembered between two of them.
 The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
 that is high enough. For a bucket that empties in hours, the mean demand of the last two hours
 decides instead: no hazard is high that early. What was so bad within the last ``hold_s`` still counts. A bucket that ran
-dry is an incident until it is back at 20%, or at what it can earn in its look-back (or the look-back has passed,
+out is an incident until it is back at 20%, or at what it can earn in its look-back (or the look-back has passed,
 six hours or more). The incident goes on for up to half an hour after that, or ``lead_s`` if that is longer,
 while a full burst would empty the bucket within the margin: what emptied it often comes back.
 """

@@ -207,7 +207,7 @@ def test_a_table_has_a_row_for_each_policy(workload: Path) -> None:
     head, *lines = out.splitlines()
     names = [column.name for column in FIGURES]
     assert [cell.strip() for cell in head.split("  ") if cell] == ["policy", *names, "lead"]
-    end = lines.index("1 exhaustions in 0 volume-weeks")
+    end = lines.index("1 run-outs in 0 volume-weeks")
     assert {line.split("  ")[0] for line in lines[:end]} == set(find_policies())
     assert [line.partition(": ")[0] for line in lines[end + 2 :]] == [
         *names,
