@@ -13,6 +13,7 @@ import sys
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import burstwatch
@@ -76,12 +77,12 @@ def _python() -> None:
 
 def function_and_template(target: Path, at: int) -> None:
     """The functions' package, and the template of plain CloudFormation that runs it."""
-    synthesised = WORK / "plain"
-    shutil.rmtree(synthesised, ignore_errors=True)
-    environment = {**os.environ, "CDK_OUTDIR": str(synthesised)}
-    package = Path(_output("node", "--import", "tsx", "cdk/plain.ts", env=environment))
+    # A folder of its own: tests take a template while another process makes a release.
+    with TemporaryDirectory() as synthesised:
+        environment = {**os.environ, "CDK_OUTDIR": synthesised}
+        package = Path(_output("node", "--import", "tsx", "cdk/plain.ts", env=environment))
+        text = plain_template(Path(synthesised))
     pack_zip(target / "burstwatch-lambda.zip", files_below(package, bytecode=BYTECODE), at=at)
-    text = plain_template(synthesised)
     (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
 
 
