@@ -85,7 +85,7 @@ def put(cloud: Cloud, rows: list[Sample], size: int, volume_type: str = "gp2") -
 @pytest.mark.parametrize(
     ("story", "size", "worst", "said"),
     [
-        (recorded, 100, "critical", "the probability to be empty within "),
+        (recorded, 100, "critical", "chance of running out within "),
         (recorded, 400, "warning", "was warning "),
         (bursts, 100, "warning", "similar moments of the last week"),
     ],
