@@ -67,7 +67,7 @@ def danger_message(
 ) -> Message:
     """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
     title = danger_title(brief, severity)
-    name = plain_name(brief.name)
+    name, at_zero = plain_name(brief.name), brief.at_zero
     runs_out = f"will run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
@@ -80,8 +80,7 @@ def danger_message(
         ),
         facts=_lines(
             ("Load", brief.cause),
-            ("At zero", "" if brief.at_zero.short in title else brief.at_zero.text),
-            ("At zero", brief.at_zero.note if brief.at_zero.short in title else ""),
+            ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
             ("Credits", "; ".join(filter(None, [brief.credits, runs_out, brief.data]))),
             *(("Note", caveat) for caveat in brief.caveats),

@@ -1,6 +1,7 @@
 """Writes a message as plain text (the description of an alarm, an e-mail), and as JSON for chat clients."""
 
 import json
+import re
 from collections.abc import Sequence
 
 from burstwatch.formatting import cut
@@ -45,8 +46,8 @@ def subject(message: Message) -> str:
     """The subject of an e-mail: the title in ASCII."""
     plain = "".join(c if c.isascii() and c.isprintable() else " " for c in message.title)
     plain = " ".join(plain.split())
-    if " :" in plain and message.resources:  # nothing is left of the name
-        plain = plain.replace(" :", f" {message.resources[0]}:", 1)
+    if message.resources:  # where nothing is left of the name
+        plain = re.sub(r"^([A-Z]+) :", rf"\1 {message.resources[0]}:", plain)
     return plain[:SUBJECT_LENGTH]
 
 

@@ -411,3 +411,19 @@ def test_a_chat_message_has_its_links_by_name_in_one_line_and_twelve_lines_in_al
     assert "Graph" not in last
     lines = [content["title"], *content["description"].split("\n"), *content["nextSteps"]]
     assert len(lines) <= 12
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("\u30c7\u30fc\u30bf", "CRITICAL vol-0123456789abcdef0: "),
+        ("a : b", "CRITICAL a : b: "),
+    ],
+)
+def test_a_subject_has_the_id_only_where_nothing_is_left_of_the_name(
+    name: str, begins: str
+) -> None:
+    message = danger_message(
+        replace(BRIEF, name=name), "critical", TIMES, Config().links, event="opened"
+    )
+    assert subject(message).startswith(begins)
