@@ -242,3 +242,13 @@ def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_sa
     assert swept.completed
     assert not swept.problems
     assert len(swept.created) == len(alarms(cloud)) == 2
+
+
+def test_the_page_of_many_names_the_tag_that_they_share(cloud: Cloud) -> None:
+    draining(cloud, 25, percent=20)
+    for volume in cloud.aws.regions["us-east-1"].volumes.values():
+        volume["Tags"].append({"Key": "team", "Value": "payments"})
+    run_sweep(cloud)
+    (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
+    assert ", all in the tag team=payments\n" in alarm["AlarmDescription"]
+    assert "a common cause in the tag team=payments (" in alarm["AlarmDescription"]
