@@ -252,3 +252,13 @@ def test_the_page_of_many_names_the_tag_that_they_share(cloud: Cloud) -> None:
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert ", all in the tag team=payments\n" in alarm["AlarmDescription"]
     assert "a common cause in the tag team=payments (" in alarm["AlarmDescription"]
+
+
+@pytest.mark.parametrize(("chat", "link"), [("slack", "|Runbook>"), ("teams", "[Runbook](")])
+def test_a_sweep_writes_links_as_the_chat_of_the_deployment_does(
+    cloud: Cloud, chat: str, link: str
+) -> None:
+    draining(cloud, 1, percent=10)
+    run_sweep(cloud, config=replace(CONFIG, chat=chat))
+    (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)
+    assert link in event["content"]["description"]
