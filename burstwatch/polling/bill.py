@@ -16,8 +16,6 @@ FLEET_METRICS = (
     "ResourcesWarning",
     "ResourcesCritical",
     "ResourcesExhausted",
-    "ResourcesDryWithin1h",
-    "ResourcesDryWithin6h",
     "UnitsFailed",
     "DataAge",
     "MetricsRequested",

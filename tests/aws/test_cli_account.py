@@ -105,7 +105,7 @@ def test_scan_says_what_watching_would_cost_by_type(cloud: Cloud) -> None:
         for one in found
         if "cost_line" in one
     }
-    assert (paid["alarms"], paid["fleet metrics"], paid["calls"]) == (0.7, 1.5, 0)
+    assert (paid["alarms"], paid["fleet metrics"], paid["calls"]) == (0.7, 0.9, 0)
     assert f"{sum(paid.values()):.2f} after AWS's free tier" in out
 
 

@@ -395,24 +395,6 @@ def test_the_fleet_in_numbers_is_always_finite(cloud: Cloud) -> None:
     json.dumps(dict(numbers), allow_nan=False)
 
 
-def test_what_runs_dry_is_counted_by_how_soon_and_what_is_dry_is_not(cloud: Cloud) -> None:
-    # Ten minutes, four hours, and none.
-    disks = {
-        3_000: Disk(cloud, percent=45),
-        600: Disk(cloud, percent=80),
-        3_001: Disk(cloud, percent=1),
-    }
-    for _ in range(5):
-        for iops, disk in disks.items():
-            disk.minute(iops=iops)
-            cloud.clock.now -= 60
-        cloud.clock.now += 60
-    numbers = fleet_metrics(run_sweep(cloud))
-    assert numbers["ResourcesExhausted"] == 1
-    assert numbers["ResourcesDryWithin1h"] == 1
-    assert numbers["ResourcesDryWithin6h"] == 2
-
-
 def test_the_catalog_names_every_fleet_metric_and_no_other(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=40)
     for _ in range(5):

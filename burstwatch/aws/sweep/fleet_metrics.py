@@ -8,8 +8,6 @@ from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.history.observations import Resource
 
-#: Metrics of how many will likely run out, with the seconds within which.
-DRY_WITHIN_S = {"ResourcesDryWithin1h": 3_600.0, "ResourcesDryWithin6h": 21_600.0}
 #: Data comes late by minutes. A unit with nothing newer than this is asleep.
 ASLEEP_S = 3_600.0
 #: The first datapoints of what was started come within so long.
@@ -32,7 +30,6 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         a.projection.left_s(a.projection.time_to_empty_s, snapshot.at) for a in assessments
     ]
     times = [seconds for seconds in times_left if seconds is not None and math.isfinite(seconds)]
-    ahead = [seconds for seconds in times if seconds > 0]  # what is dry already is counted as that
     numbers: dict[str, float] = {
         "ResourcesSeen": len(assessments),
         # Not counted: a resource of which AWS publishes nothing; the log has it as "unpublished".
@@ -44,7 +41,6 @@ def fleet_metrics(result: Sweep) -> Mapping[str, float]:
         "ResourcesWarning": verdicts.count("warning"),
         "ResourcesCritical": verdicts.count("critical"),
         "ResourcesExhausted": verdicts.count("exhausted"),
-        **{name: sum(s <= within_s for s in ahead) for name, within_s in DRY_WITHIN_S.items()},
         "UnitsFailed": 0 if result.completed else 1,
         "MetricsRequested": snapshot.metrics_requested,
         "MetricsRefused": snapshot.metrics_refused,
