@@ -27,6 +27,7 @@ def _plain(module: ModuleType) -> dict[str, Any]:
     for variable in plain["templating"]["list"]:
         for name in ("auto", "auto_count", "auto_min"):  # of a variable with intervals
             variable.pop(name, None)
-    for panel in plain["panels"]:
-        panel.get("options", {}).pop("footer", None)
+    for row in plain["panels"]:
+        for panel in (row, *(row.get("panels") or ())):
+            panel.get("options", {}).pop("footer", None)
     return plain

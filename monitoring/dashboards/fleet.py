@@ -19,12 +19,13 @@ from monitoring.dashboards.parts import (
     BALANCE_PERCENT,
     BLUE,
     CALM,
+    CLOCK,
     DOUBLING_HEIGHT,
+    DURATION,
     FLEET,
     GREEN,
     LEAST_MINUTES,
     MINUTE_S,
-    MINUTES_LEFT,
     MOST_MINUTES,
     NOBODY_LOOKS,
     NONE_IS_BEST,
@@ -126,7 +127,7 @@ def _now() -> list[Panel]:
         number(
             "Least time left",
             "For the resource that is likely to run out first. If sweeps complete and this is empty, no resource runs out at its present load.",
-            kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, none=NONE_IS_NEAR,
+            kind=KIND, unit=DURATION, steps=PLAIN, since=NOW, none=NONE_IS_NEAR,
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
@@ -163,15 +164,15 @@ def _worst() -> list[Panel]:
             "Least time left",
             "Volumes that burstwatch warned of in the last 15 minutes, with the time left that it expects. "
             "Open one for its balance and its demand.",
-            unit="s", steps=TIME_LEFT, heading="time left", since=NOW,
+            unit=CLOCK, steps=TIME_LEFT, heading="time left", since=NOW,
             target=insights("left", by_time),
         ),
         listing(
             "Least time left of other kinds",
             "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
-            kind=KIND, unit="s", steps=TIME_LEFT, targets=[insights("others", others)], sort="time left",
+            kind=KIND, unit=CLOCK, steps=PLAIN, targets=[insights("others", others)], sort="time left",
             since=NOW, width=8, height=WORST_HEIGHT,
-            columns={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE), "time left": SeriesStyle(steps=TIME_LEFT, width=VALUE_WIDTH)},
+            columns={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE), "time left": SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)},
             transformations=_newest("resource", "time left"),
         ),
         _table(
@@ -192,7 +193,7 @@ def _history() -> list[Panel]:
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. If a line ends, the resource is no longer in danger. "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            kind=KIND, unit="m", shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             height=DOUBLING_HEIGHT,
             targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
@@ -257,7 +258,7 @@ def _monitor() -> list[Panel]:
             "What asking costs a month",
             f"At the mean of the range shown, and at {METRIC_REQUEST.value * 1_000:g} USD per 1,000 metrics (list price). "
             "Alarms, the function and the dashboards are not included: `cdk synth` prints their price.",
-            kind=KIND, unit="currencyUSD", steps=PLAIN, width=6, height=8, calculation="mean", decimals=2,
+            kind=KIND, unit="currencyUSD", steps=PLAIN, width=6, is_small=True, height=8, calculation="mean", decimals=2,
             targets=[
                 _fleet("requested", "MetricsRequested", period_s=300, hidden=True),
                 math("cost", per_month, label="USD a month", period_s=300),
@@ -266,7 +267,7 @@ def _monitor() -> list[Panel]:
         number(
             "Not watched",
             "Resources whose credits AWS does not publish, or whose limits it does not state: no alarm covers them. `burstwatch scan` says which and why. The metric exists only while there are some.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, width=4, height=8, none=NONE_TO_SHOW,
+            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, width=4, height=8, none=NONE_TO_SHOW, is_small=True,
             targets=[_fleet("not_watched", "ResourcesNotWatched")],
         ),
     ]  # fmt: skip
@@ -293,7 +294,7 @@ def _table(
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
         title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8, height=WORST_HEIGHT,
-        columns={"volume": SeriesStyle(link=TO_VOLUME), heading: SeriesStyle(steps=steps, width=VALUE_WIDTH)},
+        columns={"volume": SeriesStyle(link=TO_VOLUME), heading: SeriesStyle(steps=steps, unit=unit, width=VALUE_WIDTH)},
         transformations=_newest("volume", heading),
     )  # fmt: skip
 

@@ -7,13 +7,14 @@ from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
     CALM,
+    CLOCK,
     DOUBLING_HEIGHT,
+    DURATION,
     FLEET_PROMETHEUS,
     GREEN,
     ID_WIDTH,
     LEAST_MINUTES,
     MINUTE_S,
-    MINUTES_LEFT,
     MOST_MINUTES,
     NOBODY_LOOKS,
     NONE_IS_BEST,
@@ -23,7 +24,6 @@ from monitoring.dashboards.parts import (
     PURPLE,
     RED,
     SOME_IS_WELL,
-    TIME_LEFT,
     Nothing,
     Panel,
     SeriesStyle,
@@ -107,7 +107,7 @@ def _now() -> list[Panel]:
             targets=[now("exhausted", _counted("exhausted"), "resources")],
         ),
         number(
-            "Critical", "Resources that somebody is paged for: they run out before the lead is over.",
+            "Paging", "Resources that somebody is paged for: they run out before the lead is over.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("critical", _counted("critical"), "resources")],
         ),
@@ -118,7 +118,7 @@ def _now() -> list[Panel]:
         ),
         number(
             "Least time left", "For the resource that is likely to run out first.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none is draining", color=CALM),
+            kind=KIND, unit=DURATION, steps=PLAIN, none=Nothing(text="none is draining", color=CALM),
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
@@ -151,8 +151,8 @@ def _worst() -> list[Panel]:
                 "kind": ("kind", SeriesStyle()),
             },
             columns={
-                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit="s", steps=TIME_LEFT, width=VALUE_WIDTH)),
-                "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit="s", width=VALUE_WIDTH)),
+                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
+                "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
                 "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", steps=BALANCE, width=VALUE_WIDTH)),
             },
             sort="time left", steps=PLAIN, width=24, height=12,
@@ -186,7 +186,7 @@ def _history() -> list[Panel]:
         graph(
             "Time left of the ten worst",
             "Likely time to exhaustion of those that drain. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
+            kind=KIND, unit="m", shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
             height=DOUBLING_HEIGHT, none="none is draining",
             targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
         ),
@@ -243,7 +243,7 @@ def _monitor() -> list[Panel]:
         ),
         number(
             "What asking costs a month", "At the mean of the range shown, and at the list price. Nothing else of `burstwatch serve` is billed by AWS.",
-            kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, decimals=2,
+            kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, decimals=2, is_small=True,
             calculation="mean", targets=[series("cost", f"{MONTH_S} * sum({rate(m.REQUESTED_USD, of=UNITS)})", "USD a month")],
         ),
         number(

@@ -1,5 +1,6 @@
 """*Host*: what the exporter knows of one host's disks, and how sure it is. Prometheus."""
 
+from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch_exporter import metrics as m
@@ -8,14 +9,15 @@ from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
     CALM,
+    CLOCK,
     DOUBLING_HEIGHT,
+    DURATION,
     GREEN,
     HOST,
     HOST_WIDTH,
     ID_WIDTH,
     LEAST_MINUTES,
     MINUTE_S,
-    MINUTES_LEFT,
     MOST_MINUTES,
     NOBODY_LOOKS,
     NONE_IS_WELL,
@@ -23,14 +25,15 @@ from monitoring.dashboards.parts import (
     PURPLE,
     RED,
     SOME_IS_WELL,
-    TIME_LEFT,
     Nothing,
     Panel,
     SeriesStyle,
+    Steps,
     board,
     data_source,
     graph,
     number,
+    query_variable,
 )
 from monitoring.dashboards.prometheus import (
     DISK,
@@ -45,6 +48,12 @@ from monitoring.dashboards.prometheus import (
 )
 
 BY_BUCKET = "instance, volume_id, device, bucket"
+#: Seconds left from which the rules make an alert critical, and from which a warning (config.libsonnet).
+CRITICAL_S, WARNING_S = 3_600.0, 21_600.0
+LEFT: Steps = ((None, RED), (CRITICAL_S, ORANGE), (WARNING_S, GREEN))
+MINUTES: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in LEFT)
+#: How many disks the graphs show, those that run out first. The last is more than an instance can have.
+SHOWN = ("5", "10", "20", "1000")
 
 #: The alerts of the host's disks, while they fire.
 ANNOTATIONS = (
@@ -74,12 +83,15 @@ def build() -> dm.Dashboard:
                 "instance", "Host", "The host to show. Disks of different hosts can have the same name.",
                 metric=m.BUILD_INFO.printed, matching='job=~"$job"',
             ),
-            values_of(
-                "device", "Device", "The disks that are looked at.",
-                metric=m.VOLUME_INFO.printed, matching=HOSTS, several=True,
-            ),
+            d.CustomVariable("most").label("Disks").description("So many disks are shown, those that run out first.")
+            .values(",".join(SHOWN)).current(dm.VariableOption(text=SHOWN[0], value=SHOWN[0])),
+            query_variable(
+                "device", "Device", "The disks that are looked at.", kind=KIND, several=True,
+                query={"query": f"query_result({_nearest()})", "qryType": 3, "refId": "the disks that run out first"},
+            ).regex('/device="([^"]+)"/'),
         ],
         time_from="now-3h",
+        closed=("What EBS says (NVMe log page)", "Measured", "Can the exporter be believed?"),
         rows=[
             ("Now", _now()),
             ("Worst first", _worst()),
@@ -93,12 +105,18 @@ def build() -> dm.Dashboard:
     )  # fmt: skip
 
 
+def _nearest() -> str:
+    """The disks that are likely to run out first; those without a time stand behind all others."""
+    likely = one(m.EXHAUSTION, of=HOSTS, bound="likely")
+    return f"bottomk($most, min by (device) ({likely}) or min by (device) ({one(m.VOLUME_INFO, of=HOSTS)}) * Inf)"
+
+
 def _now() -> list[Panel]:
-    likely = one(m.EXHAUSTION, bound="likely")
+    likely = one(m.EXHAUSTION, of=HOSTS, bound="likely")
     return [
         number(
             "Least time left", "Of the disk that is likely to run out first.",
-            kind=KIND, unit="s", steps=TIME_LEFT, none=Nothing(text="none runs out", color=CALM),
+            kind=KIND, unit=DURATION, steps=LEFT, none=Nothing(text="none runs out", color=CALM),
             targets=[now("left", f"min({likely} < Inf)", "time left")],
         ),
         number(
@@ -109,13 +127,13 @@ def _now() -> list[Panel]:
         number(
             "Exhausted", "Disks without credits, throttled to their baseline.",
             kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
-            targets=[now("exhausted", f"sum({one(m.STATE, state='exhausted')})", "disks")],
+            targets=[now("exhausted", f"sum({one(m.STATE, of=HOSTS, state='exhausted')})", "disks")],
         ),
         number(
             "At the baseline", "A hint that a bucket is empty, and no proof: an instance's limit, a snapshot that is read or a "
             "cgroup look the same.",
             kind=KIND, unit="short", steps=((None, GREEN), (1, ORANGE)),
-            targets=[now("held", f"sum({one(m.HINT)})", "disks")],
+            targets=[now("held", f"sum({one(m.HINT, of=HOSTS)})", "disks")],
         ),
         number(
             "Least sure", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",
@@ -123,7 +141,7 @@ def _now() -> list[Panel]:
             targets=[
                 now(
                     "width",
-                    f"max({one(m.BALANCE, bound='high')} - ignoring(bound) {one(m.BALANCE, bound='low')})",
+                    f"max({one(m.BALANCE, of=HOSTS, bound='high')} - ignoring(bound) {one(m.BALANCE, of=HOSTS, bound='low')})",
                     "width",
                 )
             ],
@@ -152,14 +170,14 @@ def _worst() -> list[Panel]:
                 "bucket": ("credits of", SeriesStyle(width=100)),
             },
             columns={
-                "time left": (least(one(m.EXHAUSTION, bound="likely")), SeriesStyle(steps=TIME_LEFT, unit="s")),
-                "at the soonest": (least(one(m.EXHAUSTION, bound="low")), SeriesStyle(unit="s")),
-                "balance from": (least(one(m.BALANCE, bound="low")), SeriesStyle(unit="percentunit")),
-                "balance to": (least(one(m.BALANCE, bound="high")), SeriesStyle(unit="percentunit")),
-                "baseline": (least(one(m.REFILL)), SeriesStyle()),
-                "full in": (least(one(m.FULL)), SeriesStyle(unit="s")),
+                "time left": (least(one(m.EXHAUSTION, of=HOSTS, bound="likely")), SeriesStyle(steps=LEFT, unit=CLOCK)),
+                "at the soonest": (least(one(m.EXHAUSTION, of=HOSTS, bound="low")), SeriesStyle(unit=CLOCK)),
+                "balance from": (least(one(m.BALANCE, of=HOSTS, bound="low")), SeriesStyle(unit="percentunit")),
+                "balance to": (least(one(m.BALANCE, of=HOSTS, bound="high")), SeriesStyle(unit="percentunit")),
+                "baseline": (least(one(m.REFILL, of=HOSTS)), SeriesStyle()),
+                "full in": (least(one(m.FULL, of=HOSTS)), SeriesStyle(unit=CLOCK)),
             },
-            sort="time left", steps=TIME_LEFT, width=24,
+            sort="time left", steps=LEFT, width=24,
         )
     ]  # fmt: skip
 
@@ -214,7 +232,7 @@ def _times() -> list[Panel]:
         graph(
             "Time left", "At the demand of the last minutes, if it is under a day: likely, and the shortest possible (from the lowest possible balance). "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
+            kind=KIND, unit="m", steps=MINUTES, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
                 series("likely", minutes(one(m.EXHAUSTION, bound="likely")), f"{DISK} likely"),
                 series("low", minutes(one(m.EXHAUSTION, bound="low")), f"{DISK} soonest"),

@@ -4,7 +4,7 @@ The rules are in ``tests/monitoring/test_dashboards.py``: every panel has a titl
 a unit and the data source variable. So a panel cannot be made here without them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,9 @@ from grafana_foundation_sdk.models import common as cm
 from grafana_foundation_sdk.models import dashboard as dm
 from grafana_foundation_sdk.models import text as tm
 
+from burstwatch.config import Config
+from burstwatch.forecast.judge import WARNING_MARGINS
+
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"
 RESOURCE_BOARD = "burstwatch-resource"
@@ -27,16 +30,23 @@ COLUMNS = 24
 ID_WIDTH = 200
 #: A column with an address and a port, in pixels.
 HOST_WIDTH = 160
-HOUR_S, MINUTE_S = 3_600.0, 60.0
+MINUTE_S = 60.0
 #: A bucket that does not drain has an infinite time left, which Grafana writes as so many years.
 NEVER: Mapping[str, object] = {
     "type": "range",
     "options": {"from": 1e10, "to": None, "result": {"text": "never"}},
 }
+#: Grafana makes a number as large as one line of it may be, and then breaks it at a space.
+NO_BREAK = "\u00a0"
+#: A number that is not news.
+SMALL_PX = 28
 #: So many of a panel that is repeated stand side by side.
 PER_ROW = 3
-#: Seconds left from which a panel turns orange, and red.
-SOON_S, VERY_SOON_S = 6 * HOUR_S, HOUR_S
+#: A disk pages within its margin, and warns within twice of it. Other kinds have longer leads, so panels of every kind
+#: have the colours of verdicts.
+PAGED_S = Config().margin_s
+#: A time in words for a tile, such as *17 minutes, 10 seconds*, and for a column: *00:17:10*.
+DURATION, CLOCK = "dtdurations", "dthms"
 RED, ORANGE, GREEN, BLUE, PURPLE, GREY = (
     "red",
     "dark-orange",
@@ -57,7 +67,7 @@ GROUNDS = {
 }
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
-TIME_LEFT: Steps = ((None, RED), (VERY_SOON_S, ORANGE), (SOON_S, GREEN))
+TIME_LEFT: Steps = ((None, RED), (PAGED_S, ORANGE), (WARNING_MARGINS * PAGED_S, GREEN))
 #: In minutes, because Grafana labels an axis of seconds with 16.7 minutes. From none to a day.
 MINUTES_LEFT: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in TIME_LEFT)
 LEAST_MINUTES, MOST_MINUTES = 0.0, 24 * 60.0
@@ -112,7 +122,7 @@ class SeriesStyle:
     """The style of a series or a column, by its name or by a pattern between slashes.
 
     Cells with ``steps`` stand on the colour of the threshold that they have reached; ``link`` is a title and an URL.
-    ``on_the_right`` is an axis of its own there. A column has a ``width`` in pixels, or is ``wrapped``.
+    ``on_the_right`` is an axis of its own there, which ends at ``most`` where that is given. A column has a ``width`` in pixels, or is ``wrapped``.
     """
 
     color: str = ""
@@ -125,6 +135,7 @@ class SeriesStyle:
     on_the_right: bool = False
     wrapped: bool = False
     width: int = 0
+    most: float = 0.0
 
 
 def source(kind: str) -> cm.DataSourceRef:
@@ -136,14 +147,15 @@ def number(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     steps: Steps, width: int = 4, height: int = 4, calculation: str = "lastNotNull", none: Nothing = NO_DATA,
     decimals: int | None = None, names: Mapping[float, tuple[str, str]] | None = None,
-    since: str = "",
+    since: str = "", is_small: bool = False,
 ) -> Panel:  # fmt: skip
-    """One number. ``names`` are words for values.
+    """One number, as large as its panel unless it ``is_small``. ``names`` are words for values.
 
     ``since`` is a range of its own that ends now: what is hours old is not now. ``none`` is what stands there
     without data: Grafana would give it the colour of the lowest threshold, which may be that of good or of bad news.
     """
-    nothing = dm.ValueMappingResult(text=none.text, color=GROUNDS[none.color])
+    words = none.text.replace(" ", NO_BREAK)
+    nothing = dm.ValueMappingResult(text=words, color=GROUNDS[none.color])
     mappings: list[dm.ValueMap | dm.SpecialValueMap] = [
         dm.SpecialValueMap(
             options=dm.DashboardSpecialValueMapOptions(
@@ -164,12 +176,16 @@ def number(
         .reduce_options(c.ReduceDataOptions().calcs([calculation]))
         .color_mode(cm.BigValueColorMode.BACKGROUND_SOLID)
         .graph_mode(cm.BigValueGraphMode.NONE)
-        .no_value(none.text)
+        .no_value(words)
     )
     if since:
         panel = panel.time_from(since)
+    if unit == DURATION:
+        decimals = 1  # the two largest units
     if decimals is not None:
         panel = panel.decimals(decimals)
+    if is_small:
+        panel = panel.text(c.VizTextDisplayOptions().value_size(SMALL_PX))
     if names:
         options = {
             f"{value:g}": dm.ValueMappingResult(text=word, color=GROUNDS[color])
@@ -296,9 +312,12 @@ def words(title: str, description: str, markdown: str, *, width: int = COLUMNS, 
 def board(
     uid: str, title: str, text: str, *, variables: Sequence[Builder[dm.VariableModel]],
     rows: Sequence[tuple[str, Sequence[Panel]]], links: Sequence[d.DashboardLink] = (),
-    time_from: str = "now-8h", time_to: str = "now",
+    time_from: str = "now-8h", time_to: str = "now", closed: Collection[str] = (),
 ) -> dm.Dashboard:  # fmt: skip
-    """A dashboard: rows of panels from left to right, laid out here and not by the importer."""
+    """A dashboard: rows of panels from left to right, laid out here and not by the importer.
+
+    The ``closed`` rows are opened by a click. What is below them stands where it is while they are closed.
+    """
     built = (
         d.Dashboard(title)
         .uid(uid)
@@ -322,20 +341,35 @@ def board(
         built = built.link(link)
     number_of, y = 1, 0
     for row_title, panels in rows:
-        row = dm.GridPos(x=0, y=y, w=COLUMNS, h=1)
-        built = built.with_row(d.Row(row_title).id(number_of).grid_pos(row))
-        number_of, y, x, tallest = number_of + 1, y + 1, 0, 0
-        for panel in panels:
-            if x + panel.width > COLUMNS:
-                y, x, tallest = y + tallest, 0, 0
-            tallest = max(tallest, panel.height)
-            place = dm.GridPos(x=x, y=y, w=panel.width, h=panel.height)
-            built = built.with_panel(panel.builder.id(number_of).grid_pos(place))
-            number_of, x = number_of + 1, x + panel.width
-        y += tallest
+        is_closed = row_title in closed
+        row = d.Row(row_title).id(number_of).grid_pos(dm.GridPos(x=0, y=y, w=COLUMNS, h=1))
+        row = row.collapsed(collapsed=is_closed)
+        placed, below = _in_rows(panels, number_of + 1, y + 1)
+        if is_closed:
+            for panel in placed:
+                row = row.with_panel(panel)
+        built = built.with_row(row)
+        if not is_closed:
+            for panel in placed:
+                built = built.with_panel(panel)
+        number_of, y = number_of + 1 + len(panels), y + 1 if is_closed else below
     dashboard: dm.Dashboard = built.build()
     dashboard.editable = False
     return dashboard
+
+
+def _in_rows(panels: Sequence[Panel], number_of: int, y: int) -> tuple[list[Any], int]:
+    """The panels with their numbers and places from a line of the grid on, and the line below them."""
+    placed: list[Any] = []
+    x, tallest = 0, 0
+    for panel in panels:
+        if x + panel.width > COLUMNS:
+            y, x, tallest = y + tallest, 0, 0
+        tallest = max(tallest, panel.height)
+        place = dm.GridPos(x=x, y=y, w=panel.width, h=panel.height)
+        placed.append(panel.builder.id(number_of + len(placed)).grid_pos(place))
+        x += panel.width
+    return placed, y + tallest
 
 
 def transform(name: str, **options: object) -> dm.DataTransformerConfig:
@@ -397,7 +431,7 @@ def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
         "type": "special",
         "options": {"match": "null+nan", "result": {"text": "no data", "color": "transparent"}},
     }
-    mappings = [*([NEVER] if look.unit == "s" else []), *([nothing] if look.steps else [])]
+    mappings = [*([NEVER] if look.unit == CLOCK else []), *([nothing] if look.steps else [])]
     wished: dict[str, tuple[object, object]] = {
         "color": (look.color, {"mode": "fixed", "fixedColor": look.color}),
         "custom.lineStyle": (look.dashed, {"fill": "dash", "dash": [10, 6]}),
@@ -412,6 +446,7 @@ def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
         "custom.axisPlacement": (look.on_the_right, "right"),
         "custom.wrapText": (look.wrapped, look.wrapped),
         "custom.width": (look.width, look.width),
+        "max": (look.most, look.most),
     }
     return [
         dm.DynamicConfigValue(id_val=name, value=value)

@@ -12,7 +12,6 @@ from burstwatch.kinds.base import DemandMetric, Kind, from_percent
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import KIND, deployment, math, region, values_of
 from monitoring.dashboards.parts import (
-    BALANCE_PERCENT,
     RESOURCE_BOARD,
     Panel,
     SeriesStyle,
@@ -30,8 +29,6 @@ VERDICT = Verdict(kind="$kind", resource="$resource")
 PERIOD_S = 300
 #: Volumes have a dashboard of their own.
 NO_VOLUME = "/^(?!vol-).+/"
-#: What a graph says that has nothing to show for this kind.
-OF_ANOTHER_KIND = "no data: this resource has other credits"
 #: ``i-0123456789abcdef0`` of ``i-0123456789abcdef0.cpu``, as in burstwatch.shards.thing_id.
 #: In another unit, a name begins with that unit: ``222222222222.eu-west-1/orders-db.cpu``.
 THING = r"/^(?:\d{12}\.[^/]+\/)?([^.]+)/"
@@ -65,61 +62,50 @@ def build() -> dm.Dashboard:
         time_from="now-12h",
         rows=[
             ("Now", VERDICT.tiles(width=8, state_width=8)),
-            ("How long is left", [*_balances(), VERDICT.time_left(width=8)]),
-            ("What spends it", _demand()),
+            ("How long is left", [_credits(), VERDICT.time_left(width=10)]),
+            ("What spends it", [_demand()]),
         ],
     )  # fmt: skip
 
 
-def _balances() -> list[Panel]:
-    def levels(*, in_percent: bool) -> list[MetricsQuery]:
-        return _found(
-            (kind, DemandMetric(name=name, statistic="Average", is_rate=True))
-            for kind in OTHERS
-            if (kind.to_ratio is from_percent) is in_percent
-            for name in kind.level_metrics
-        )
-
-    return [
-        graph(
-            "Balance", "What AWS publishes in percent: EBS credits of instances and databases, storage of RDS, disks of FSx.",
-            kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=8, height=10, shades=True,
-            targets=levels(in_percent=True), none=OF_ANOTHER_KIND,
-        ),
-        graph(
-            "Credits", "What AWS publishes as an amount: CPU credits, each of which is one vCPU for a minute, and bytes of EFS on the right.",
-            kind=KIND, unit="short", width=8, height=10, shades=True, targets=levels(in_percent=False), none=OF_ANOTHER_KIND,
-            looks={"BurstCreditBalance": SeriesStyle(unit="bytes", on_the_right=True)},
-        ),
-    ]  # fmt: skip
+def _credits() -> Panel:
+    """One graph for every kind, for a kind that has none of another's metrics would leave theirs empty."""
+    levels = [(kind, name) for kind in OTHERS for name in kind.level_metrics]
+    in_percent = sorted({name for kind, name in levels if kind.to_ratio is from_percent})
+    return graph(
+        "Credits", "What AWS publishes: percent of a full bucket for EBS and FSx, CPU credits of which each is one vCPU for a minute, bytes for EFS.",
+        kind=KIND, unit="short", width=14, height=10, shades=True,
+        targets=_searches((kind, DemandMetric(name=name, statistic="Average", is_rate=True)) for kind, name in levels),
+        looks={
+            _of(in_percent): SeriesStyle(unit="percent", most=100),
+            _of(["BurstCreditBalance"]): SeriesStyle(unit="bytes"),
+        },
+    )  # fmt: skip
 
 
-def _demand() -> list[Panel]:
-    def spent(pattern: str) -> list[MetricsQuery]:
-        return _found(
-            (kind, one)
-            for kind in OTHERS
-            for one in kind.demand_metrics
-            if re.search(pattern, one.name)
-        )
-
-    return [
-        graph(
-            "vCPUs in use", "CPU credits that are spent, of which a full vCPU spends one a minute.",
-            kind=KIND, unit="short", width=8, targets=spent("CPU"), none=OF_ANOTHER_KIND,
-        ),
-        graph(
-            "Operations", "Reads and writes a second.",
-            kind=KIND, unit="iops", width=8, targets=spent("Ops|Operations|IOPS"), none=OF_ANOTHER_KIND,
-        ),
-        graph(
-            "Throughput", "Bytes a second, read and written. EFS meters a read as a third.",
-            kind=KIND, unit="binBps", width=8, targets=spent("Bytes|Throughput"), none=OF_ANOTHER_KIND,
-        ),
-    ]  # fmt: skip
+def _demand() -> Panel:
+    demands = [(kind, metric) for kind in OTHERS for metric in kind.demand_metrics]
+    names = {metric.name for _, metric in demands}
+    operations = sorted(name for name in names if re.search("Ops|Operations|IOPS", name))
+    moved = sorted(name for name in names if re.search("Bytes|Throughput", name))
+    return graph(
+        "What spends it",
+        "Operations a second, and bytes a second on the right, of which EFS meters a read as a third. For CPU credits: vCPUs in use, each of "
+        "which spends one credit a minute.",
+        kind=KIND, unit="short", width=24, height=9, shades=True, targets=_searches(demands),
+        looks={
+            _of(operations): SeriesStyle(unit="iops"),
+            _of(moved): SeriesStyle(unit="binBps", on_the_right=True, dashed=True),
+        },
+    )  # fmt: skip
 
 
-def _found(wanted: Iterable[tuple[Kind, DemandMetric]]) -> list[MetricsQuery]:
+def _of(metrics: Iterable[str]) -> str:
+    """The lines of these metrics, by the pattern of their names."""
+    return f"/^({'|'.join(metrics)})\\b/"
+
+
+def _searches(wanted: Iterable[tuple[Kind, DemandMetric]]) -> list[MetricsQuery]:
     """A search for each metric, which finds those of this resource and else nothing. Totals become rates."""
     searches: dict[tuple[str, str], tuple[str, str]] = {}
     for kind, one in wanted:

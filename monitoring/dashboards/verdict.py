@@ -11,18 +11,21 @@ from monitoring.dashboards.parts import (
     BLUE,
     CALM,
     DOUBLING_HEIGHT,
+    DURATION,
     GREEN,
     LEAST_MINUTES,
     MINUTE_S,
     MINUTES_LEFT,
     MOST_MINUTES,
     ORANGE,
+    PLAIN,
     PURPLE,
     RED,
     TIME_LEFT,
     Nothing,
     Panel,
     SeriesStyle,
+    Steps,
     graph,
     number,
 )
@@ -47,10 +50,14 @@ NOT_SOON = Nothing(text="not soon", color=CALM)
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What is said of one resource. ``kind`` and ``resource`` are as in its dimensions, or variables."""
+    """What is said of one resource. ``kind`` and ``resource`` are as in its dimensions, or variables.
+
+    ``steps`` are the seconds left at which its kind warns and pages, if that is the same for all of it.
+    """
 
     kind: str
     resource: str
+    steps: Steps = PLAIN
 
     def metric(
         self, name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
@@ -70,12 +77,12 @@ class Verdict:
         return [
             number(
                 "Time left", "Until no credits are left, at the demand that is expected. A day stands for a day or more. Published only while burstwatch warns of it.",
-                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NOT_SOON,
+                kind=KIND, unit=DURATION, steps=self.steps, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("likely", TIME_METRIC, "Average")],
             ),
             number(
                 "At the soonest", "The shortest time that the projection allows.",
-                kind=KIND, unit="s", steps=TIME_LEFT, since=NOW, width=width, none=NOT_SOON,
+                kind=KIND, unit=DURATION, steps=self.steps, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("soonest", TIME_METRIC, "Minimum")],
             ),
             number(
@@ -90,7 +97,7 @@ class Verdict:
         """The range of the time left, at each sweep."""
         return graph(
             "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
+            kind=KIND, unit="m", steps=MINUTES_LEFT if self.steps == TIME_LEFT else (), doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
             targets=[
                 *(self.metric(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
                 *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),

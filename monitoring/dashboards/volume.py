@@ -4,8 +4,9 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.client.names import LONGEST_S, TIME_METRIC
-from burstwatch.ebs.prices import price_in_table
+from burstwatch.ebs.prices import TABLE, price_in_table
 from burstwatch.ebs.volume_types import GP3_FREE_IOPS, GP3_FREE_MIB_S
+from burstwatch.fixes.prices import regions_of
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
     EBS,
@@ -24,6 +25,7 @@ from monitoring.dashboards.parts import (
     NO_DATA,
     ORANGE,
     RED,
+    TIME_LEFT,
     VOLUME,
     Panel,
     SeriesStyle,
@@ -37,11 +39,11 @@ from monitoring.dashboards.parts import (
 from monitoring.dashboards.verdict import BOUNDS, NOW, Verdict
 
 MIB = 1_048_576
-#: Its prices stand in the words; the text names it as people do.
-PRICED_REGION = "us-east-1"
-VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume")
+VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume", steps=TIME_LEFT)
 #: A projection is not drawn if it is older than the newest balance by more than this.
 SAID_S = 600
+#: The console shows the alarms whose names have the id.
+ALARM = "https://console.aws.amazon.com/cloudwatch/home?region=$region#alarmsV2:?search=$volume"
 ANNOTATIONS = (episodes("$volume"),)
 
 
@@ -114,21 +116,28 @@ def _left() -> list[Panel]:
 
 
 def _fixes() -> Panel:
-    """What may be done to any volume, with prices of one region: those of this volume depend on its load."""
-    names = ("gp2", "gp3", "gp3_iops", "gp3_mib_s", "st1", "sc1")
-    usd = {name: price_in_table(PRICED_REGION, name) or 0.0 for name in names}
+    """What may be done to any volume. How far it would help this one depends on its load, which its alarm has taken in."""
+    usd = {name: _usd(name) for name in ("gp2", "gp3", "gp3_iops", "gp3_mib_s", "st1", "sc1")}
     return words(
         "What would help",
-        "What may be done, in the order of how soon it works. Prices are AWS's list prices in N. Virginia, a month.",
+        "What may be done, in the order of how soon it works. The ranges are AWS's list prices a month over all regions.",
+        f"[The alarm of this volume]({ALARM}) says which of these helps it at its load, with the price in its region and the command. So does "
+        "`burstwatch explain $volume --region $region`.\n\n"
         "- **Reduce the load**: under the baseline the credits come back.\n"
-        f"- **Change gp2 to gp3**: {usd['gp3']:.3f} USD a GiB instead of {usd['gp2']:.3f}, {usd['gp3_iops']:.3f} for each IOPS over "
-        f"{GP3_FREE_IOPS.value:,.0f} and {usd['gp3_mib_s']:.3f} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
+        f"- **Change gp2 to gp3**: {usd['gp3']} USD a GiB instead of {usd['gp2']}, {usd['gp3_iops']} for each IOPS over "
+        f"{GP3_FREE_IOPS.value:,.0f} and {usd['gp3_mib_s']} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "
         "gp3 uses no credits.\n"
-        f"- **Enlarge a gp2 volume**: {usd['gp2']:.3f} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
-        f"- **Enlarge st1, or change sc1 to st1**: {usd['st1']:.3f} USD a GiB of st1, {usd['sc1']:.3f} of sc1, works in minutes to hours. "
-        "The baseline grows with each GiB.\n\n"
-        "For this volume and its load, with its price: `burstwatch explain $volume --region REGION`",
+        f"- **Enlarge a gp2 volume**: {usd['gp2']} USD a GiB, works in minutes to hours. The baseline grows with each GiB.\n"
+        f"- **Enlarge st1, or change sc1 to st1**: {usd['st1']} USD a GiB of st1, {usd['sc1']} of sc1, works in minutes to hours. "
+        "The baseline grows with each GiB.",
     )
+
+
+def _usd(name: str) -> str:
+    """The least and the most that it costs in any region."""
+    prices = [price_in_table(name_of_region, name) for name_of_region in regions_of(TABLE)]
+    stated = [price for price in prices if price is not None]
+    return f"{min(stated):.3f} to {max(stated):.3f}"
 
 
 def _load() -> list[Panel]:
@@ -222,13 +231,13 @@ def _limits() -> list[Panel]:
             "say whether a gp2's burst counts as provisioned).",
             kind=KIND, unit="short", most=1, width=6,
             targets=[
-                math(name, _exceeded(metric_name), label=name)
-                for name, metric_name in (
-                    ("iops", "VolumeIOPSExceededCheck"),
-                    ("throughput", "VolumeThroughputExceededCheck"),
+                math(name, _exceeded(metric_name), label=label)
+                for name, label, metric_name in (
+                    ("iops", "more IOPS", "VolumeIOPSExceededCheck"),
+                    ("throughput", "more throughput", "VolumeThroughputExceededCheck"),
                 )
             ],
-            looks={"iops": SeriesStyle(color=RED), "throughput": SeriesStyle(color=ORANGE)},
+            looks={"more IOPS": SeriesStyle(color=RED), "more throughput": SeriesStyle(color=ORANGE)},
         ),
     ]  # fmt: skip
 

@@ -58,8 +58,8 @@ class Wish:
 
 def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = "", refresh_s: int | None = None) -> tuple[str, list[Looked]]:  # fmt: skip
     """The page, and each panel with its data. A panel that fails says why, and hides no other."""
-    values = resolved(board, source, wish.chosen)
-    every = repeated(board["panels"], values)
+    values = resolved(board, source, wish)
+    every = repeated(opened(board["panels"]), values)
     looked = [_look_at(panel, source, own, wish) for panel, own in every]
     named = "; ".join(
         f"{name} {', '.join(found)}" for name, found in values.items() if name != "datasource"
@@ -92,10 +92,8 @@ def page(
     )
 
 
-def resolved(
-    board: Mapping[str, Any], source: Source, chosen: Mapping[str, str]
-) -> dict[str, list[str]]:
-    """Each variable's values: what is chosen, all of them, or the first that is found.
+def resolved(board: Mapping[str, Any], source: Source, wish: Wish) -> dict[str, list[str]]:
+    """Each variable's values: what is chosen, all of them, or the first that is found. A custom one has its first.
 
     Raises:
         LookError: if a query of a variable finds nothing.
@@ -105,20 +103,40 @@ def resolved(
         name = variable["name"]
         if variable["type"] == "datasource":
             continue
-        found = source.values(variable["query"], _texts(values))
+        if variable["type"] == "custom":
+            values[name] = [wish.chosen.get(name, variable["current"]["value"])]
+            continue
+        found = source.values(variable["query"], _texts(values), wish.span)
         if variable.get("regex"):
             pattern = re.compile(variable["regex"].strip("/"))
             found = [
                 match[min(1, pattern.groups)] for one in found if (match := pattern.search(one))
             ]
-        if name in chosen:
-            values[name] = [chosen[name]]
+        if name in wish.chosen:
+            values[name] = [wish.chosen[name]]
         elif not found:
             msg = f"the variable {name} has no value: {variable['query']}"
             raise LookError(msg)
         else:
             values[name] = found if variable["multi"] else found[:1]
     return values
+
+
+def opened(panels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The panels of a board with every closed row open; what is below one moves down."""
+    shown: list[Mapping[str, Any]] = []
+    down = 0
+    for panel in panels:
+        inside = [{**one, "gridPos": _moved(one, down)} for one in panel.get("panels") or ()]
+        shown += [{**panel, "gridPos": _moved(panel, down), "panels": []}, *inside]
+        ends = [one["gridPos"]["y"] + one["gridPos"]["h"] for one in inside]
+        down += max(ends) - (panel["gridPos"]["y"] + down + 1) if ends else 0
+    return shown
+
+
+def _moved(panel: Mapping[str, Any], down: int) -> dict[str, int]:
+    place = panel["gridPos"]
+    return {**place, "y": place["y"] + down}
 
 
 def repeated(

@@ -18,6 +18,7 @@ from monitoring.look.frames import Field, Frame, LookError, Span, series
 POINTS = 240
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::\w+)?\}|(\w+))")
 _LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
+_QUERY_RESULT = re.compile(r"query_result\((.+)\)")
 
 
 class Source(Protocol):
@@ -28,7 +29,9 @@ class Source(Protocol):
     ) -> list[Frame]:
         """The frames of all targets that are not hidden, as Grafana's data source would give them."""
 
-    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+    def values(
+        self, query: Mapping[str, Any], variables: Mapping[str, str], span: Span
+    ) -> list[str]:
         """The values that a variable's query finds."""
 
 
@@ -73,11 +76,18 @@ class Prometheus:
             found += [_line(target, one) for one in result] or [Frame(query=target["refId"])]
         return found
 
-    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
-        """Of ``label_values(metric{...}, label)``."""
+    def values(
+        self, query: Mapping[str, Any], variables: Mapping[str, str], span: Span
+    ) -> list[str]:
+        """Of ``label_values(metric{...}, label)``, or each series of ``query_result(expression)`` as text."""
+        results = _QUERY_RESULT.fullmatch(str(query["query"]))
+        if results is not None:
+            expression = filled(results[1], variables)
+            vector = self._ask("query", {"query": expression, "time": f"{span.end_s:.3f}"})
+            return [_as_text(sample) for sample in vector["result"]]
         match = _LABEL_VALUES.fullmatch(str(query["query"]))
         if match is None:
-            msg = f"only label_values is known here, not {query['query']!r}"
+            msg = f"only label_values and query_result are known here, not {query['query']!r}"
             raise LookError(msg)
         series = self._ask("series", {"match[]": filled(match[1], variables)})
         return sorted({one[match[2]] for one in series if match[2] in one})
@@ -125,8 +135,11 @@ class CloudWatch:
         names = {target["id"]: target["refId"] for target in targets}
         return [series(names[one], label, line) for (one, label), line in points.items()]
 
-    def values(self, query: Mapping[str, Any], variables: Mapping[str, str]) -> list[str]:
+    def values(
+        self, query: Mapping[str, Any], variables: Mapping[str, str], span: Span
+    ) -> list[str]:
         """Regions, or the values of a dimension."""
+        del span  # CloudWatch lists what it has of the last two weeks
         if query["queryType"] == "regions":
             return [self.region]
         if filled(query["region"], variables) != self.region:
@@ -181,6 +194,13 @@ def _metric_query(target: Mapping[str, Any], variables: Mapping[str, str]) -> di
         **query,
         "MetricStat": {"Metric": metric, "Stat": target["statistic"], "Period": period_s},
     }
+
+
+def _as_text(sample: Mapping[str, Any]) -> str:
+    """As Grafana writes a sample for the regex of a variable: its labels, the value and the time."""
+    labels = ",".join(f'{name}="{value}"' for name, value in sample["metric"].items())
+    at_s, value = sample["value"]
+    return f"{{{labels}}} {value} {1000 * float(at_s):.0f}"
 
 
 def _line(target: Mapping[str, Any], result: Mapping[str, Any]) -> Frame:

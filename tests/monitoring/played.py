@@ -18,7 +18,7 @@ from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
 from demo.play import Volume, entries, take_until
 from monitoring.look.frames import Span
-from monitoring.look.page import Looked, Wish, look
+from monitoring.look.page import Looked, Wish, look, opened
 from monitoring.look.sources import CloudWatch
 from tests.conftest import NOW, Cloud
 
@@ -31,8 +31,9 @@ LARGE = "c7i-flex.16xlarge"
 
 
 def board(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
-    return found
+    """A committed dashboard with its closed rows opened."""
+    committed: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
+    return {**committed, "panels": opened(committed["panels"])}
 
 
 def play(cloud: Cloud) -> list[Volume]:

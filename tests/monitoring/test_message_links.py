@@ -11,6 +11,7 @@ import pytest
 
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from monitoring.dashboards.parts import RESOURCE_BOARD
 from monitoring.look.frames import Span
 from monitoring.look.sources import CloudWatch
 from tests.conftest import fake_cloud
@@ -75,3 +76,7 @@ def test_the_dashboard_of_a_message_has_the_level_and_the_time_left_of_its_resou
                 drawn.add(panel["title"].partition(",")[0])
     assert {"Time left", "State"} <= drawn
     assert drawn & {"Balance", "Credits"}
+    if (
+        board["uid"] == RESOURCE_BOARD
+    ):  # one for all kinds: none of its panels is another kind's alone
+        assert drawn == {panel["title"] for panel in panels_of(board) if panel["type"] != "row"}
