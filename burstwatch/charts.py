@@ -6,23 +6,24 @@ from dataclasses import dataclass, field
 from html import escape
 
 STYLE = (
-    "text{font:13px sans-serif;fill:#222}.small{font-size:11px;fill:#555}"
+    "text{font:14px sans-serif;fill:#222}.small{font-size:13px;fill:#555}"
     ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
     # In the dark a picture is inverted, and its hues are turned back.
     "@media(prefers-color-scheme:dark){.picture{filter:invert(.93) hue-rotate(180deg)}}"
 )
-#: A picture that is wider than a phone is scrolled in its place.
+#: A picture that is wider than a phone is scrolled in its place, so that its smallest words are of 12 px there too.
 PAGE_STYLE = """
 :root{color-scheme:light dark;background:Canvas;color:CanvasText}
 body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
 h1{font-size:1.3em} h2{font-size:1.1em}
 figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
-svg{display:block;min-width:560px;width:100%}
+svg{display:block;min-width:800px;width:100%}
 @media (prefers-color-scheme:dark){figure{background:#121212}}
 pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
 """.strip()
-LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 34.0, 36.0
+LEFT, RIGHT, TOP, BOTTOM = 84.0, 16.0, 34.0, 36.0
+WIDTH = 860.0
 BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#666666", "#b35900", "#1e8449"
 
 
@@ -33,8 +34,9 @@ class Chart:
     title: str
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    width: float = 860.0
+    width: float = WIDTH
     height: float = 240.0
+    left: float = LEFT
     right: float = RIGHT
     marks: list[str] = field(default_factory=list)
 
@@ -42,7 +44,7 @@ class Chart:
         """The place of ``value`` in pixels; outside the axis at its end."""
         low, high = self.x_range
         share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
-        return LEFT + share * (self.width - LEFT - self.right)
+        return self.left + share * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
         """The place of ``value`` in pixels; outside the axis at its end."""
@@ -63,12 +65,12 @@ class Chart:
         for value in ticks(*self.y_range) if y_ticks is None else y_ticks:
             at = self.y(value)
             self.marks.append(
-                f'<path class="grid" d="M{LEFT:g} {at:.1f}H{self.width - self.right:g}"/>'
+                f'<path class="grid" d="M{self.left:g} {at:.1f}H{self.width - self.right:g}"/>'
             )
-            self.text(LEFT - 8, at + 4, y_text(value), anchor="end", small=True)
+            self.text(self.left - 8, at + 4, y_text(value), anchor="end", small=True)
         for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
             self.text(self.x(value), self.height - BOTTOM + 16, x_text(value), small=True)
-        middle = (LEFT + self.width - self.right) / 2
+        middle = (self.left + self.width - self.right) / 2
         self.text(middle, self.height - 4, x_name, small=True)
 
     def line(self, points: Iterable[tuple[float, float]], color: str, *, dashes: str = "") -> None:
@@ -112,7 +114,7 @@ class Chart:
         lowest = self.height - BOTTOM + 4.0
         for value, text, color in sorted(named):
             at = min(self.y(value) + 4, lowest)
-            lowest = at - 14
+            lowest = at - 16
             text_x = self.width - self.right + 8
             self.text(text_x, at, text, anchor="start", small=True, color=color)
 
@@ -129,7 +131,7 @@ class Chart:
 
     def svg(self, *, top: float = 0.0) -> str:
         """The panel as a group, moved down by ``top``."""
-        title = f'<text x="{LEFT:g}" y="18">{escape(self.title)}</text>'
+        title = f'<text x="{self.left:g}" y="18">{escape(self.title)}</text>'
         return f'<g transform="translate(0 {top:g})">{title}{"".join(self.marks)}</g>'
 
 

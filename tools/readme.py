@@ -16,7 +16,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.web.exposition import Definition
 from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
-from tools import emulator_tables, fleet_tables, json_tables, measured, security_tables
+from tools import emulator_tables, fleet_tables, hero, json_tables, measured, security_tables
 from tools.markdown import markdown_table
 
 ROOT = Path(__file__).parents[1]
@@ -445,6 +445,7 @@ def draw_policies(view: str) -> str:
 
 
 PICTURES: dict[Path, Callable[[], str]] = {
+    ROOT / "docs" / "incident.svg": hero.draw,
     ROOT / "docs" / "fleets.svg": fleet_tables.draw_growth,
     ROOT / "docs" / "backtest-fresh.svg": partial(draw_policies, "fresh"),
     ROOT / "docs" / "backtest-stale.svg": partial(draw_policies, "stale"),

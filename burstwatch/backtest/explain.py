@@ -158,15 +158,22 @@ def _emptied_from(story: Story, since_s: float) -> str:
 
 
 def _paged_for(story: Story, emptied_s: float) -> str:
-    """The last page before it ran out, or the first one after."""
-    at = clock_of(story)
-    before = [page.t_s for page in story.pages if page.t_s <= emptied_s]
-    after = [page.t_s for page in story.pages if page.t_s > emptied_s]
+    """Say when somebody was paged for it."""
+    page = page_for(story, emptied_s)
+    if page is None:
+        return "would have paged nobody"
+    at = clock_of(story)(page.t_s).strip()
+    if page.t_s <= emptied_s:
+        return f"would have paged {at}, {span(emptied_s - page.t_s)} before"
+    return f"would have paged {at}, {span(page.t_s - emptied_s)} after"
+
+
+def page_for(story: Story, emptied_s: float) -> Moment | None:
+    """The last page before it ran out, or else the first one after; None if nobody was paged."""
+    before = [page for page in story.pages if page.t_s <= emptied_s]
     if before:
-        return f"would have paged {at(before[-1]).strip()}, {span(emptied_s - before[-1])} before"
-    if after:
-        return f"would have paged {at(after[0]).strip()}, {span(after[0] - emptied_s)} after"
-    return "would have paged nobody"
+        return before[-1]
+    return story.pages[0] if story.pages else None
 
 
 def clock_of(story: Story) -> Callable[[float], str]:

@@ -1,17 +1,16 @@
-"""Draws the explanation of a bucket's past as a page of HTML with one picture.
+"""Draws the explanation of a bucket's past as a page of HTML: the incident, and then the whole time.
 
-Three panels over the same time: the balance with every page's projection fan and each
+Three panels over the whole time: the balance with every page's projection fan and each
 run-out, the spending against baseline and limit, and the verdicts as coloured bars.
 """
 
-import math
 from collections.abc import Callable
 from html import escape
 
 from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
-from burstwatch.backtest.replay import Moment
+from burstwatch.backtest.incident import draw_incident, draw_projection, incident_of
 from burstwatch.bucket import HOUR_S
-from burstwatch.charts import BLUE, GREY, ORANGE, RED, Chart, document, picture, ticks
+from burstwatch.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks
 
 #: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
 COLORS = {
@@ -26,13 +25,15 @@ COLORS = {
 
 
 def as_html(story: Story) -> str:
-    """The story as a page of its own, with nothing to load. The first line says what happened."""
-    answer = f"{type_of(story.resource)}: {answer_of(story)}."
-    drawn = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
-    return document(
-        story.name,
-        f"<p>{escape(answer)}</p><figure>{drawn}</figure><pre>{escape(as_text(story))}</pre>",
-    )
+    """The story as a page of its own, with nothing to load. Its title says what happened."""
+    whole = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
+    parts = [f"<p>{escape(story.name)}</p>"]
+    incident = incident_of(story)
+    if incident is not None:
+        chart = draw_incident(story, incident, width=WIDTH)
+        parts += [f"<figure>{picture([chart])}</figure>", "<h2>The whole time</h2>"]
+    parts += [f"<figure>{whole}</figure>", f"<pre>{escape(as_text(story))}</pre>"]
+    return document(f"{type_of(story.resource)} {answer_of(story)}", "".join(parts))
 
 
 def _balance_panel(story: Story) -> Chart:
@@ -40,29 +41,11 @@ def _balance_panel(story: Story) -> Chart:
     chart = _chart(story, "Balance, with what each page said (fan) and when it ran out (dot)", 1.0)
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:.0%}")
     for page in story.pages:
-        _fan(chart, story, page)
+        draw_projection(chart, story, page)
     chart.line(story.balance, BLUE)
     for at in story.emptied:
         chart.dot(at, 0.0, RED)
     return chart
-
-
-def _fan(chart: Chart, story: Story, page: Moment) -> None:
-    """Draw a page's projection from the newest datapoint that it knew, down to where it might reach 0."""
-    points = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
-    if not points:
-        return
-    since_s, ratio = points[-1]
-    end_s = chart.x_range[1]
-    for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
-        if seconds is None:
-            continue
-        # A line whose end is never, or beyond this page, goes on to its edge.
-        reached, share = page.t_s + seconds, 0.0
-        if reached > end_s:
-            share_left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
-            reached, share = end_s, ratio * share_left
-        chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
 
 
 def _rate_panel(story: Story) -> Chart:
@@ -91,7 +74,7 @@ def _verdict_panel(story: Story) -> Chart:
         x_text=_axis(story),
         x_ticks=_hours(story),
         y_ticks=[number + 0.5 for number in lanes.values()],
-        y_text=lambda value: list(lanes)[int(value)],
+        y_text=lambda value: list(lanes)[int(value)].replace("_", " "),
         x_name="hours from the first row",
     )
     turns = story.turns

@@ -268,7 +268,7 @@ COLORS = {"burstwatch": RED, "oracle": GREEN, "guarantee": BLUE}
 #: A rule with a number to tune, such as ``static 20 %``: its dots are joined in the order of that number.
 _TUNED = re.compile(r"(static|predict_linear) (\d+) (?:%|min)")
 #: In pixels: a line of small text, a letter of it, and how far a label stands from its dot.
-LINE, LETTER, FROM_DOT = 13.0, 5.8, 9.0
+LINE, LETTER, FROM_DOT = 15.0, 6.9, 12.0
 #: Places of a label that are tried: lines above or below its dot, the nearest first.
 LINES_AWAY = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5)
 

@@ -1,0 +1,126 @@
+"""Draws one incident: the balance, the page with what it expected, and when the credits ran out."""
+
+import math
+from dataclasses import dataclass
+
+from burstwatch.backtest.explain import Story, clock_of, page_for
+from burstwatch.backtest.replay import Moment
+from burstwatch.bucket import HOUR_S
+from burstwatch.charts import BLUE, ORANGE, RED, Chart
+from burstwatch.formatting import hour_of, recorded_time, span
+
+#: As much as the incident lasts is shown before and after it, and so many seconds at least.
+LEAST_AROUND_S = 600.0
+#: Steps between the labels of the time, and how many labels there may be.
+STEPS_S = (60.0, 300.0, 600.0, 900.0, 1_800.0, HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 24 * HOUR_S)
+MOST_LABELS = 6
+#: The name of the dot, in pixels. It stands on the right where it fits.
+NAME_PX = 108.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incident:
+    """A page, a time without credits, or both: ``page`` or ``emptied_s`` can be None. Seconds."""
+
+    page: Moment | None
+    emptied_s: float | None
+    start_s: float
+    end_s: float
+
+
+def incident_of(story: Story) -> Incident | None:
+    """The first time without credits and its page, or else the last page; None if there was neither."""
+    emptied_s = story.emptied[0] if story.emptied else None
+    page = story.pages[-1] if story.pages else None
+    if emptied_s is not None:
+        page = page_for(story, emptied_s)
+    marks = [] if page is None else [page.t_s, page.t_s + _finite(page.time_to_empty_s)]
+    marks += [] if emptied_s is None else [emptied_s]
+    if not marks:
+        return None
+    around_s = max(LEAST_AROUND_S, max(marks) - min(marks))
+    start_s = max(story.start_s, min(marks) - around_s)
+    end_s = max(*marks, min(story.end_s, max(marks) + around_s))
+    return Incident(page=page, emptied_s=emptied_s, start_s=start_s, end_s=end_s)
+
+
+def draw_incident(story: Story, incident: Incident, *, width: float) -> Chart:
+    """The balance around the incident. Its title says how long before the end somebody was paged."""
+    chart = Chart(
+        title=title_of(incident),
+        x_range=(incident.start_s, incident.end_s),
+        y_range=(0.0, 1.0),
+        width=width,
+        height=270.0,
+        left=52.0,
+    )
+    is_dated = recorded_time(story.start_s).endswith("Z")
+    chart.axes(
+        x_text=hour_of if is_dated else lambda at: clock_of(story)(at).strip(),
+        x_ticks=_labelled(incident, since_s=0.0 if is_dated else story.start_s),
+        y_text=lambda value: f"{value:.0%}",
+        y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
+    )
+    if incident.page is not None:
+        draw_projection(chart, story, incident.page)
+        chart.line([(incident.page.t_s, 0.0), (incident.page.t_s, 1.0)], ORANGE)
+        chart.text(
+            chart.x(incident.page.t_s) + 6, chart.y(0.93), "page", anchor="start", color=ORANGE
+        )
+    chart.line(_within(story.balance, incident), BLUE)
+    if incident.emptied_s is not None:
+        chart.dot(incident.emptied_s, 0.0, RED)
+        dot_x = chart.x(incident.emptied_s)
+        side = ("start", 8) if dot_x + NAME_PX <= width else ("end", -8)
+        chart.text(dot_x + side[1], chart.y(0.06), "out of credits", anchor=side[0], color=RED)
+    return chart
+
+
+def title_of(incident: Incident) -> str:
+    """The answer: how the page and the time without credits lie."""
+    page, emptied_s = incident.page, incident.emptied_s
+    if emptied_s is None:
+        return "Paged, and the credits did not run out"
+    if page is None:
+        return "The credits ran out, and nobody would have been paged"
+    if page.t_s == emptied_s:
+        return "Paged when the credits ran out"
+    if page.t_s > emptied_s:
+        return f"Paged {span(page.t_s - emptied_s)} after the credits ran out"
+    return f"Paged {span(emptied_s - page.t_s)} before the credits ran out"
+
+
+def draw_projection(chart: Chart, story: Story, page: Moment) -> None:
+    """Draw a page's projection from the newest datapoint that it knew, down to where it might reach 0."""
+    points = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
+    if not points:
+        return
+    since_s, ratio = points[-1]
+    end_s = chart.x_range[1]
+    for seconds, dashes in ((page.low_s, "2 3"), (page.time_to_empty_s, ""), (page.high_s, "2 3")):
+        if seconds is None:
+            continue
+        # A line whose end is never, or beyond this page, goes on to its edge.
+        reached, share = page.t_s + seconds, 0.0
+        if reached > end_s:
+            share_left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
+            reached, share = end_s, ratio * share_left
+        chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
+
+
+def _finite(seconds: float | None) -> float:
+    return 0.0 if seconds is None or math.isinf(seconds) else seconds
+
+
+def _within(points: list[tuple[float, float]], incident: Incident) -> list[tuple[float, float]]:
+    return [point for point in points if incident.start_s <= point[0] <= incident.end_s]
+
+
+def _labelled(incident: Incident, *, since_s: float) -> list[float]:
+    """Round times, counted from ``since_s``."""
+    length_s = incident.end_s - incident.start_s
+    fitting = [step_s for step_s in STEPS_S if length_s / step_s <= MOST_LABELS]
+    step_s = fitting[0] if fitting else length_s
+    first = math.ceil((incident.start_s - since_s) / step_s)
+    last = math.floor((incident.end_s - since_s) / step_s)
+    return [since_s + number * step_s for number in range(first, last + 1)]
