@@ -36,7 +36,7 @@ class Chart:
     y_range: tuple[float, float]
     width: float = WIDTH
     height: float = 240.0
-    left: float = LEFT
+    axis_x: float = LEFT
     right: float = RIGHT
     marks: list[str] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ class Chart:
         """The place of ``value`` in pixels; outside the axis at its end."""
         low, high = self.x_range
         share = (min(high, max(low, value)) - low) / ((high - low) or 1.0)
-        return self.left + share * (self.width - self.left - self.right)
+        return self.axis_x + share * (self.width - self.axis_x - self.right)
 
     def y(self, value: float) -> float:
         """The place of ``value`` in pixels; outside the axis at its end."""
@@ -65,12 +65,12 @@ class Chart:
         for value in ticks(*self.y_range) if y_ticks is None else y_ticks:
             at = self.y(value)
             self.marks.append(
-                f'<path class="grid" d="M{self.left:g} {at:.1f}H{self.width - self.right:g}"/>'
+                f'<path class="grid" d="M{self.axis_x:g} {at:.1f}H{self.width - self.right:g}"/>'
             )
-            self.text(self.left - 8, at + 4, y_text(value), anchor="end", small=True)
+            self.text(self.axis_x - 8, at + 4, y_text(value), anchor="end", small=True)
         for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
             self.text(self.x(value), self.height - BOTTOM + 16, x_text(value), small=True)
-        middle = (self.left + self.width - self.right) / 2
+        middle = (self.axis_x + self.width - self.right) / 2
         self.text(middle, self.height - 4, x_name, small=True)
 
     def line(self, points: Iterable[tuple[float, float]], color: str, *, dashes: str = "") -> None:
@@ -131,7 +131,7 @@ class Chart:
 
     def svg(self, *, top: float = 0.0) -> str:
         """The panel as a group, moved down by ``top``."""
-        title = f'<text x="{self.left:g}" y="18">{escape(self.title)}</text>'
+        title = f'<text x="{self.axis_x:g}" y="18">{escape(self.title)}</text>'
         return f'<g transform="translate(0 {top:g})">{title}{"".join(self.marks)}</g>'
 
 

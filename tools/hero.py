@@ -1,8 +1,8 @@
 """Draws docs/incident.svg for the README: a volume that is loaded to its limit, and what burstwatch says of it."""
 
 from burstwatch.backtest.explain import Story
-from burstwatch.backtest.incident import draw_incident, incident_of
 from burstwatch.backtest.replay import Recorded, volume
+from burstwatch.backtest.scene import draw_scene, scene_of
 from burstwatch.backtest.simulate import Phase, Simulation, to_sample
 from burstwatch.charts import picture
 from burstwatch.config import Config
@@ -40,8 +40,8 @@ def draw() -> str:
         name=recorded.name, resource=resource, samples=samples, points=recorded.points,
         moments=list(recorded.play(Config()).moments()), period_s=PERIOD_S, delay_s=DELAY_S,
     )  # fmt: skip
-    incident = incident_of(story)
-    if incident is None:
+    scene = scene_of(story)
+    if scene is None:
         msg = "the volume was not paged for, and did not run out"
         raise ValueError(msg)
-    return picture([draw_incident(story, incident, width=WIDTH)])
+    return picture([draw_scene(story, scene, width=WIDTH)])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html import escape
 
 from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
-from burstwatch.backtest.incident import draw_incident, draw_projection, incident_of
+from burstwatch.backtest.scene import draw_projection, draw_scene, scene_of
 from burstwatch.bucket import HOUR_S
 from burstwatch.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks
 
@@ -28,9 +28,9 @@ def as_html(story: Story) -> str:
     """The story as a page of its own, with nothing to load. Its title says what happened."""
     whole = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
     parts = [f"<p>{escape(story.name)}</p>"]
-    incident = incident_of(story)
-    if incident is not None:
-        chart = draw_incident(story, incident, width=WIDTH)
+    scene = scene_of(story)
+    if scene is not None:
+        chart = draw_scene(story, scene, width=WIDTH)
         parts += [f"<figure>{picture([chart])}</figure>", "<h2>The whole time</h2>"]
     parts += [f"<figure>{whole}</figure>", f"<pre>{escape(as_text(story))}</pre>"]
     return document(f"{type_of(story.resource)} {answer_of(story)}", "".join(parts))

@@ -19,7 +19,7 @@ NAME_PX = 108.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Incident:
+class Scene:
     """A page, a time without credits, or both: ``page`` or ``emptied_s`` can be None. Seconds."""
 
     page: Moment | None
@@ -28,7 +28,7 @@ class Incident:
     end_s: float
 
 
-def incident_of(story: Story) -> Incident | None:
+def scene_of(story: Story) -> Scene | None:
     """The first time without credits and its page, or else the last page; None if there was neither."""
     emptied_s = story.emptied[0] if story.emptied else None
     page = story.pages[-1] if story.pages else None
@@ -41,44 +41,42 @@ def incident_of(story: Story) -> Incident | None:
     around_s = max(LEAST_AROUND_S, max(marks) - min(marks))
     start_s = max(story.start_s, min(marks) - around_s)
     end_s = max(*marks, min(story.end_s, max(marks) + around_s))
-    return Incident(page=page, emptied_s=emptied_s, start_s=start_s, end_s=end_s)
+    return Scene(page=page, emptied_s=emptied_s, start_s=start_s, end_s=end_s)
 
 
-def draw_incident(story: Story, incident: Incident, *, width: float) -> Chart:
+def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     """The balance around the incident. Its title says how long before the end somebody was paged."""
     chart = Chart(
-        title=title_of(incident),
-        x_range=(incident.start_s, incident.end_s),
+        title=scene_title(scene),
+        x_range=(scene.start_s, scene.end_s),
         y_range=(0.0, 1.0),
         width=width,
         height=270.0,
-        left=52.0,
+        axis_x=52.0,
     )
     is_dated = recorded_time(story.start_s).endswith("Z")
     chart.axes(
         x_text=hour_of if is_dated else lambda at: clock_of(story)(at).strip(),
-        x_ticks=_labelled(incident, since_s=0.0 if is_dated else story.start_s),
+        x_ticks=_labelled(scene, since_s=0.0 if is_dated else story.start_s),
         y_text=lambda value: f"{value:.0%}",
         y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
     )
-    if incident.page is not None:
-        draw_projection(chart, story, incident.page)
-        chart.line([(incident.page.t_s, 0.0), (incident.page.t_s, 1.0)], ORANGE)
-        chart.text(
-            chart.x(incident.page.t_s) + 6, chart.y(0.93), "page", anchor="start", color=ORANGE
-        )
-    chart.line(_within(story.balance, incident), BLUE)
-    if incident.emptied_s is not None:
-        chart.dot(incident.emptied_s, 0.0, RED)
-        dot_x = chart.x(incident.emptied_s)
+    if scene.page is not None:
+        draw_projection(chart, story, scene.page)
+        chart.line([(scene.page.t_s, 0.0), (scene.page.t_s, 1.0)], ORANGE)
+        chart.text(chart.x(scene.page.t_s) + 6, chart.y(0.93), "page", anchor="start", color=ORANGE)
+    chart.line(_within(story.balance, scene), BLUE)
+    if scene.emptied_s is not None:
+        chart.dot(scene.emptied_s, 0.0, RED)
+        dot_x = chart.x(scene.emptied_s)
         side = ("start", 8) if dot_x + NAME_PX <= width else ("end", -8)
         chart.text(dot_x + side[1], chart.y(0.06), "out of credits", anchor=side[0], color=RED)
     return chart
 
 
-def title_of(incident: Incident) -> str:
+def scene_title(scene: Scene) -> str:
     """The answer: how the page and the time without credits lie."""
-    page, emptied_s = incident.page, incident.emptied_s
+    page, emptied_s = scene.page, scene.emptied_s
     if emptied_s is None:
         return "Paged, and the credits did not run out"
     if page is None:
@@ -112,15 +110,15 @@ def _finite(seconds: float | None) -> float:
     return 0.0 if seconds is None or math.isinf(seconds) else seconds
 
 
-def _within(points: list[tuple[float, float]], incident: Incident) -> list[tuple[float, float]]:
-    return [point for point in points if incident.start_s <= point[0] <= incident.end_s]
+def _within(points: list[tuple[float, float]], scene: Scene) -> list[tuple[float, float]]:
+    return [point for point in points if scene.start_s <= point[0] <= scene.end_s]
 
 
-def _labelled(incident: Incident, *, since_s: float) -> list[float]:
+def _labelled(scene: Scene, *, since_s: float) -> list[float]:
     """Round times, counted from ``since_s``."""
-    length_s = incident.end_s - incident.start_s
+    length_s = scene.end_s - scene.start_s
     fitting = [step_s for step_s in STEPS_S if length_s / step_s <= MOST_LABELS]
     step_s = fitting[0] if fitting else length_s
-    first = math.ceil((incident.start_s - since_s) / step_s)
-    last = math.floor((incident.end_s - since_s) / step_s)
-    return [since_s + number * step_s for number in range(first, last + 1)]
+    begin = math.ceil((scene.start_s - since_s) / step_s)
+    end = math.floor((scene.end_s - since_s) / step_s)
+    return [since_s + number * step_s for number in range(begin, end + 1)]
