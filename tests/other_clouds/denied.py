@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ class Denials:
                 cloudwatch.untag_resource(ResourceARN=arn, TagKeys=keys)
 
     def _read_log(self, *, problems: int) -> list[dict[str, Any]]:
-        """What the last invocation has logged: every line that is new, once it tells of so many problems.
+        """What the last invocation has logged: every line that is new, once all have arrived.
 
         Lines of one millisecond come in any order, and not all at once.
         """
@@ -141,10 +141,8 @@ class Denials:
                 for event in events
                 if event["eventId"] not in self._read
             }
-            lines = [json.loads(text) for text in new.values() if text.startswith("{")]
-            failed = [line for line in lines if line.get("message") == "part failed"]
-            is_over = any(text.startswith("REPORT ") for text in new.values())
-            if is_over and len(failed) == problems:
+            lines = whole_log(new.values(), problems=problems)
+            if lines is not None:
                 self._read |= new.keys()
                 return lines
             time.sleep(0.5)
@@ -202,6 +200,15 @@ class Denials:
     def _topic_of(self, arn: str) -> str:
         attributes = self._clients("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
         return "page" if "critical" in attributes["DisplayName"] else "notice"
+
+
+def whole_log(texts: Collection[str], *, problems: int) -> list[dict[str, Any]] | None:
+    """The lines of one sweep; None until its end, its summary and a line for each problem have all arrived."""
+    lines = [json.loads(text) for text in texts if text.startswith("{")]
+    messages = [line.get("message") for line in lines]
+    is_over = any(text.startswith("REPORT ") for text in texts)
+    is_whole = is_over and "swept" in messages and messages.count("part failed") == problems
+    return lines if is_whole else None
 
 
 def planted(policy: Policy) -> Iterator[tuple[str, Policy]]:
