@@ -17,13 +17,15 @@ PAGE_STYLE = """
 body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
 h1{font-size:1.3em} h2{font-size:1.1em}
 figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
-svg{display:block;min-width:800px;width:100%}
+svg{display:block;min-width:800px;width:100%;height:auto}
 @media (prefers-color-scheme:dark){figure{background:#121212}}
 pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
 """.strip()
 LEFT, RIGHT, TOP, BOTTOM = 84.0, 16.0, 34.0, 36.0
 WIDTH = 860.0
+#: Half of the widest label of a time, in pixels.
+HALF_LABEL = 22.0
 BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#666666", "#b35900", "#1e8449"
 
 
@@ -69,7 +71,10 @@ class Chart:
             )
             self.text(self.axis_x - 8, at + 4, y_text(value), anchor="end", small=True)
         for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
-            self.text(self.x(value), self.height - BOTTOM + 16, x_text(value), small=True)
+            at, anchor = self.x(value), "middle"
+            if at + HALF_LABEL > self.width:
+                at, anchor = self.width - 1, "end"
+            self.text(at, self.height - BOTTOM + 16, x_text(value), anchor=anchor, small=True)
         middle = (self.axis_x + self.width - self.right) / 2
         self.text(middle, self.height - 4, x_name, small=True)
 
@@ -144,7 +149,7 @@ def picture(charts: Sequence[Chart]) -> str:
     width = max(chart.width for chart in charts)
     panels = "".join(chart.svg(top=top) for chart, top in zip(charts, tops, strict=True))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img">'
         f'<style>{STYLE}</style><g class="picture"><rect width="100%" height="100%" fill="#fff"/>{panels}</g></svg>\n'
     )
 

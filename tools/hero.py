@@ -11,7 +11,7 @@ from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.recordings.samples import to_points
 
 #: As wide as a phone, so that its words are read there.
-WIDTH = 400.0
+WIDTH = 358.0
 SIZE_GIB, PERIOD_S, DELAY_S = 100, 60.0, 60.0
 CALM_IOPS, FULL_BURST_IOPS = 200.0, 3_000.0
 CALM_S, BURST_S = 6 * 3_600.0, 3_000.0

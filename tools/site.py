@@ -25,7 +25,12 @@ LIST_INDENT = 4
 LINK = re.compile(r"""(\]\(|(?:src|href|srcset)=")([^)\s"#]+)""")
 #: A name such as ``burstwatch_exporter_build_info`` is not broken in a word: a table that is too wide is scrolled.
 STYLE = Path("names.css")
-NAMES_STAY_WHOLE = ".md-typeset table code{word-break:normal;overflow-wrap:normal}\n"
+NAMES_STAY_WHOLE = (
+    ".md-typeset table code{word-break:normal;overflow-wrap:normal}\n"
+    # A chart is scrolled on a phone: its words would be too small there.
+    '.md-typeset p:has(> img[src$=".svg"]){overflow-x:auto}\n'
+    '.md-typeset img[src$=".svg"]{max-width:max(100%,800px)}\n'
+)
 #: By what somebody comes for: to begin, to do something, to look something up, to understand.
 NAVIGATION = [
     {

@@ -13,9 +13,9 @@ from burstwatch.formatting import hour_of, recorded_time, span
 LEAST_AROUND_S = 600.0
 #: Steps between the labels of the time, and how many labels there may be.
 STEPS_S = (60.0, 300.0, 600.0, 900.0, 1_800.0, HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 24 * HOUR_S)
-MOST_LABELS = 6
+MOST_LABELS = 5
 #: The name of the dot, in pixels. It stands on the right where it fits.
-NAME_PX = 108.0
+NAME_PX = 100.0
 
 
 @dataclass(frozen=True, kw_only=True)
