@@ -205,4 +205,4 @@ def instance_rows(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 #: The headings of ``instance_rows``.
-HEADINGS = ("instance", "id", "type", "CPU", "credits", "verdict", "paged", "left", "said")
+HEADINGS = ("instance", "id", "type", "CPU", "credits", "verdict", "paged", "time left", "forecast")

@@ -34,9 +34,9 @@ def report(
     cards = "".join(_card(by_id[one["id"]], one, result, now_s) for one in order)
     others = " ".join(f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in links)
     body = (
-        "<header><h1>burstwatch: the demo</h1>"
-        f"<p>{escape(found.text())}</p>"
-        f'<p class="note">As of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
+        f"<header><h1>{escape(found.answer(len(volumes)))}</h1>"
+        f"<p>{escape(found.others())}</p>"
+        f'<p class="note">The demo of burstwatch, as of {_clock(now_s)} UTC. The real CDK app on a local cloud, a fleet of {len(volumes)} volumes that '
         f"serve recorded and published loads, real alarms and real messages. {others}</p></header>"
         f'<main class="numbers">{_numbers(result, found)}</main>'
         f"<h2>The fleet, worst first</h2>{_fleet(order, result)}"
@@ -67,23 +67,27 @@ def _alarm(volume: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str,
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """The score of a fleet: how many ran out, how long before each of those was paged, who was paged in vain, and who came close."""
+    """The score of a fleet: how many ran out, how long before each of those was paged, false pages, and who came close."""
 
-    dry: int
+    emptied: int
     leads: tuple[float, ...]
-    needless: int
+    false_pages: int
     close: int
 
-    def text(self) -> str:
-        """In a sentence."""
-        unpaged = self.dry - len(self.leads)
-        said = (
-            f" (each paged {words_for(min(self.leads))} or more before)"
-            if self.dry and not unpaged
-            else ""
-        )
-        late = f" ({unpaged} of them not paged before)" if unpaged else ""
-        return f"Ran out: {self.dry}{said}{late}. Came close and did not: {self.close}. Paged in vain: {self.needless or 'none'}."
+    def answer(self, volumes: int) -> str:
+        """The title of the page, of so many ``volumes``."""
+        ran_out = f"{self.emptied} of {volumes} volumes ran out of credits"
+        unpaged = self.emptied - len(self.leads)
+        if unpaged:
+            was = "was" if unpaged == 1 else "were"
+            return f"{ran_out}; {unpaged} of them {was} not paged before"
+        if not self.emptied:
+            return f"None of {volumes} volumes has run out of credits yet"
+        return f"{ran_out}; each was paged at least {words_for(min(self.leads))} before"
+
+    def others(self) -> str:
+        """What is said of the others."""
+        return f"{self.close} more came close and did not run out. False pages: {self.false_pages or 'none'}."
 
 
 def score(result: Mapping[str, Any]) -> Score:
@@ -96,9 +100,9 @@ def score(result: Mapping[str, Any]) -> Score:
     raised = {one["resource"]: first_alarm(one) for one in result["alarms"]}
     leads = [dry[name] - change["at"] for name, change in raised.items() if change and name in dry]
     return Score(
-        dry=len(dry),
+        emptied=len(dry),
         leads=tuple(lead for lead in leads if lead > 0),
-        needless=len(raised.keys() - dry.keys()),
+        false_pages=len(raised.keys() - dry.keys()),
         close=sum(
             one["id"] not in dry and one["lowest_balance_ratio"] < LOW_RATIO
             for one in result["volumes"]
@@ -110,10 +114,10 @@ def _numbers(result: Mapping[str, Any], found: Score) -> str:
     in_time = len(found.leads)
     figures = [
         ("Volumes", str(len(result["volumes"])), "text"),
-        ("Ran out", str(found.dry), "red" if found.dry else "green"),
-        ("Of them paged before", str(in_time), "green" if in_time == found.dry else "red"),
+        ("Ran out", str(found.emptied), "red" if found.emptied else "green"),
+        ("Of them paged before", str(in_time), "green" if in_time == found.emptied else "red"),
         ("Shortest warning", words_for(min(found.leads)) if found.leads else "none yet", "orange"),
-        ("Needless pages", str(found.needless), "red" if found.needless else "green"),
+        ("False pages", str(found.false_pages), "red" if found.false_pages else "green"),
         ("Messages received", str(len(result["messages"])), "blue"),
     ]
     return "".join(
@@ -132,9 +136,9 @@ def _fleet(order: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str
         "lowest",
         "now",
         "paged",
-        "dry",
-        "left then",
-        "said",
+        "ran out",
+        "time left",
+        "forecast",
         "off by",
     )
     rows = []

@@ -120,7 +120,17 @@ def summary(result: Mapping[str, Any]) -> str:
                 f"{error:.1%}" if error is not None else "-",
             )
         )
-    headings = ("volume", "type, GiB", "state", "lowest", "paged", "dry", "left", "said", "off by")
+    headings = (
+        "volume",
+        "type, GiB",
+        "state",
+        "lowest",
+        "paged",
+        "ran out",
+        "time left",
+        "forecast",
+        "off by",
+    )
     instances = table(HEADINGS, instance_rows(result["instances"]))
     return f"{table(headings, rows)}\n\n{instances}"
 

@@ -12,11 +12,12 @@ from burstwatch.recordings.samples import to_points
 
 #: As wide as a phone, so that its words are read there.
 WIDTH = 358.0
-SIZE_GIB, PERIOD_S, DELAY_S = 100, 60.0, 60.0
-CALM_IOPS, FULL_BURST_IOPS = 200.0, 3_000.0
+SIZE_GIB, RATIO, PERIOD_S, DELAY_S = 100, 0.75, 60.0, 60.0
+#: At its baseline it neither gains nor loses credits.
+BASELINE_IOPS, FULL_BURST_IOPS = 300.0, 3_000.0
 CALM_S, BURST_S = 6 * 3_600.0, 3_000.0
-#: The first row, on a day in the past: a time of the day is shown and not hours from the beginning.
-START_S = 1_790_000_400.0 - CALM_S - 1_500.0
+#: The burst begins at 14:22Z, so that the picture shows the times of the message above it.
+START_S = 1_790_000_520.0 - CALM_S
 
 
 def draw() -> str:
@@ -26,10 +27,10 @@ def draw() -> str:
         msg = f"gp2 of {SIZE_GIB} GiB has no bucket"
         raise ValueError(msg)
     phases = [
-        Phase(seconds=CALM_S, read_iops=CALM_IOPS, write_iops=0.0),
+        Phase(seconds=CALM_S, read_iops=BASELINE_IOPS, write_iops=0.0),
         Phase(seconds=BURST_S, read_iops=0.0, write_iops=FULL_BURST_IOPS),
     ]
-    played = Simulation(spec=spec, bucket=spec.bucket).play(phases, start_s=START_S)
+    played = Simulation(spec=spec, bucket=spec.bucket).play(phases, ratio=RATIO, start_s=START_S)
     samples = [to_sample(point) for point in played]
     resource = volume("gp2", SIZE_GIB)
     recorded = Recorded(

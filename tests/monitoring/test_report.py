@@ -14,22 +14,28 @@ from tests.monitoring.playing import LIVE_AT, playing, result
 
 def test_one_that_was_paged_in_time_is_told_with_its_warning() -> None:
     found = score(result(paged={"drain-100": 100}, dry={"drain-100": 400}))
-    assert found.text() == (
-        "Ran out: 1 (each paged 5 min or more before). Came close and did not: 1. Paged in vain: none."
+    assert (
+        found.answer(9) == "1 of 9 volumes ran out of credits; each was paged at least 5 min before"
     )
+    assert found.others() == "1 more came close and did not run out. False pages: none."
 
 
 def test_a_page_that_came_too_late_or_not_at_all_is_told() -> None:
     for paged in ({"drain-100": 500.0}, {}):
         found = score(result(paged=paged, dry={"drain-100": 400}))
         assert found.leads == ()
-        assert "1 of them not paged before" in found.text()
+        assert found.answer(9).endswith("1 of them was not paged before")
 
 
-def test_a_page_in_vain_is_told() -> None:
+def test_a_false_page_is_told() -> None:
     found = score(result(paged={"drain-100": 100, "wiki": 100}, dry={"drain-100": 400}))
-    assert found.needless == 1
-    assert "Paged in vain: 1" in found.text()
+    assert found.others().endswith("False pages: 1.")
+
+
+def test_nothing_that_ran_out_is_told_as_such() -> None:
+    assert (
+        score(result(paged={}, dry={})).answer(9) == "None of 9 volumes has run out of credits yet"
+    )
 
 
 @pytest.mark.slow
