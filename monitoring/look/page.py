@@ -209,7 +209,7 @@ def seconds_of(text: str) -> int:
 def problems(looked: Sequence[Looked]) -> list[str]:
     """Panels that failed or have nothing, and queries that found nothing in any repetition of their panel.
 
-    A graph that says what it means to have nothing may have nothing.
+    A graph that says what it means to have nothing may have nothing. So may one of several searches for what may not be there.
     """
     promised = [
         one
@@ -226,7 +226,10 @@ def problems(looked: Sequence[Looked]) -> list[str]:
     ]
     answers: dict[tuple[int, str], int] = {}
     for one in promised:
+        searches = _searches(one.panel)
         for query, values in one.answers.items():
+            if query in searches:
+                continue
             key = one.panel["id"], query
             answers[key] = answers.get(key, 0) + values
     titles = {one.panel["id"]: one.title for one in looked}
@@ -236,3 +239,12 @@ def problems(looked: Sequence[Looked]) -> list[str]:
         if not values
     ]
     return [*wrong, *silent]
+
+
+def _searches(panel: Mapping[str, Any]) -> set[str]:
+    """The queries of a panel that look for whatever there is."""
+    return {
+        target["refId"]
+        for target in panel.get("targets", ())
+        if str(target.get("expression", "")).startswith("SEARCH(")
+    }

@@ -48,6 +48,7 @@ def test_a_resource_of_another_kind_has_its_own_credits_and_nothing_of_others(
 ) -> None:
     cloud, _ = watched
     html, looked = looked_at(cloud, "burstwatch-resource", resource="i-0aaaaaaaaaaaaaa77.cpu")
+    assert problems(looked) == []
     assert "kind ec2_instance_cpu; thing i-0aaaaaaaaaaaaaa77." in html
     shown = {one.title: {frame.name for frame in one.frames if frame.known} for one in looked}
     assert shown == {
