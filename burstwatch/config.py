@@ -97,6 +97,8 @@ def parse_settings(
 #: A dashboard's link shows so long before and after the message.
 SHOWN_BEFORE_S, SHOWN_AFTER_S = 6 * 3600.0, 3600.0
 _TOPIC = {"pattern": r"(arn:\S+)?", "allowed": "the ARN of an SNS topic, or nothing"}
+#: ``arn:aws:sns:us-east-1:123456789012:page``.
+REGION_IN_ARN = 3
 _LINK = {
     "pattern": r"(https://[^\s<>|]+)?",
     "allowed": "an address that begins with https://, or nothing",
@@ -105,11 +107,15 @@ _LINK = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Links:
-    """Links to read on: the addresses of the dashboard, and of the folder of runbooks, for one deployment."""
+    """Links to read on: the addresses of the dashboard, and of the folder of runbooks, for one deployment.
+
+    ``home`` is the deployment's region, empty where it is not known.
+    """
 
     dashboard: str
     runbooks: str
     deployment: str = "burstwatch"
+    home: str = ""
 
     def runbook(self, name: str) -> str:
         """The address of one runbook."""
@@ -240,8 +246,17 @@ class Config:
     def links(self) -> Links:
         """The links of messages."""
         return Links(
-            dashboard=self.dashboard_url, runbooks=self.runbooks_url, deployment=self.deployment
+            dashboard=self.dashboard_url,
+            runbooks=self.runbooks_url,
+            deployment=self.deployment,
+            home=self.home_region,
         )
+
+    @property
+    def home_region(self) -> str:
+        """The region of the deployment, by its topic; empty without one."""
+        parts = self.page_topic_arn.split(":")
+        return parts[REGION_IN_ARN] if len(parts) > REGION_IN_ARN else ""
 
     @property
     def budget_metrics_per_s(self) -> float:

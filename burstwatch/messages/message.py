@@ -380,7 +380,7 @@ def links_of(
     addresses = {
         "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
         "Dashboard": links.dashboard_of(
-            board_of(brief, brief.unit if brief else unit, links.deployment),
+            board_of(brief, brief.unit if brief else unit, links.deployment, home=links.home),
             brief.metric_id if brief else "",
             at,
         ),
@@ -390,14 +390,20 @@ def links_of(
     return tuple((name, address) for name, address in addresses.items() if address)
 
 
-def board_of(brief: Brief | None, unit: str, deployment: str) -> str:
-    """The one of burstwatch's dashboards that shows a resource, or all of them, with its variables."""
-    variables = {"region": unit.rpartition("/")[2], "deployment": deployment}
-    board = FLEET_BOARD
+def board_of(brief: Brief | None, unit: str, deployment: str, *, home: str = "") -> str:
+    """The one of burstwatch's dashboards that shows a resource, or all of them, with its variables.
+
+    ``home`` is the region of the deployment, where its metrics are; empty if it is that of the resource.
+    """
+    region = unit.rpartition("/")[2]
+    board, variables = FLEET_BOARD, {"region": home or region, "deployment": deployment}
     if brief is not None:
-        board, variable = BOARDS.get(brief.kind, OTHER_BOARD)
-        variables[variable] = brief.metric_id
-        if (board, variable) == OTHER_BOARD:
-            variables |= {"kind": brief.kind, "thing": thing_id(brief.resource_id)}
+        # A board of one kind has AWS's metrics and burstwatch's in one region.
+        is_at_home = home in {"", region}
+        board, variable = BOARDS.get(brief.kind, OTHER_BOARD) if is_at_home else OTHER_BOARD
+        variables |= {"region": region, variable: brief.metric_id}
+        if board == OTHER_BOARD[0]:
+            variables |= {"home": home or region, "kind": brief.kind}
+            variables["thing"] = thing_id(brief.resource_id)
     query = urlencode({f"var-{name}": value for name, value in variables.items() if value})
     return f"{board}?{query}"

@@ -12,6 +12,8 @@ from monitoring.dashboards.parts import query_variable, source
 
 KIND = "cloudwatch"
 EBS, EC2 = "AWS/EBS", "AWS/EC2"
+#: The region of what is looked at; and that of the deployment, where burstwatch's own metrics are.
+REGION, HOME = "$region", "$home"
 
 
 def metric(
@@ -58,25 +60,23 @@ def insights(
     )
 
 
-def region() -> d.QueryVariable:
-    """The region of all queries."""
-    return query_variable(
-        "region",
-        "Region",
-        "The region that is looked at.",
-        kind=KIND,
-        query={"queryType": "regions"},
-    ).current(dm.VariableOption(text="default", value="default"))
+def region(
+    name: str = "region", label: str = "Region", text: str = "The region that is looked at."
+) -> d.QueryVariable:
+    """The region of all queries, or of some."""
+    return query_variable(name, label, text, kind=KIND, query={"queryType": "regions"}).current(
+        dm.VariableOption(text="default", value="default")
+    )
 
 
 def values_of(
     name: str, label: str, text: str, *, namespace: str, metric_name: str, dimension: str,
-    of: Mapping[str, str] | None = None,
+    of: Mapping[str, str] | None = None, region: str = REGION,
 ) -> d.QueryVariable:  # fmt: skip
     """A variable with the values that a dimension of a metric has, ``of`` those with other dimensions so."""
     query: dict[str, object] = {
         "queryType": "dimensionValues",
-        "region": "$region",
+        "region": region,
         "namespace": namespace,
         "metricName": metric_name,
         "dimensionKey": dimension,
@@ -85,11 +85,11 @@ def values_of(
     return query_variable(name, label, text, kind=KIND, query=query)
 
 
-def deployment() -> d.QueryVariable:
+def deployment(*, region: str = REGION) -> d.QueryVariable:
     """The deployment whose metrics are shown."""
     return values_of(
         "deployment", "Deployment", "The deployment of burstwatch that watches.",
-        namespace=NAMESPACE, metric_name="ResourcesSeen", dimension="Deployment",
+        namespace=NAMESPACE, metric_name="ResourcesSeen", dimension="Deployment", region=region,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _query(name: str, label: str, period_s: int, *, hidden: bool) -> cloudwatch.
         .metric_query_type(cm.MetricQueryType.SEARCH)
         .ref_id(name)
         .id(name)
-        .region("$region")
+        .region(REGION)
         .period(str(period_s))
         .label(label)
         .hide(hidden)

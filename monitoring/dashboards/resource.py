@@ -1,4 +1,4 @@
-"""*Resource*: one resource of any other kind, its time left, its credits and what spends them. CloudWatch."""
+"""*Resource*: one resource of any kind and region, its time left, its credits and what spends them. CloudWatch."""
 
 import re
 from collections.abc import Iterable
@@ -9,8 +9,7 @@ from grafana_foundation_sdk.models import dashboard as dm
 from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import DemandMetric, Kind, from_percent
-from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
-from monitoring.dashboards.cloudwatch import KIND, deployment, math, region, values_of
+from monitoring.dashboards.cloudwatch import HOME, KIND, deployment, math, region, values_of
 from monitoring.dashboards.parts import (
     RESOURCE_BOARD,
     Panel,
@@ -23,12 +22,11 @@ from monitoring.dashboards.parts import (
 from monitoring.dashboards.verdict import Verdict
 
 ANNOTATIONS = (episodes("$resource"),)
-OTHERS = [kind for kind in find_kinds().values() if kind.name != EBS_VOLUME.name]
-VERDICT = Verdict(kind="$kind", resource="$resource")
+#: Volumes of the deployment's own region have a dashboard of their own as well.
+KINDS = tuple(find_kinds().values())
+VERDICT = Verdict(kind="$kind", resource="$resource", region=HOME)
 #: AWS publishes what these are made of every five minutes.
 PERIOD_S = 300
-#: Volumes have a dashboard of their own.
-NO_VOLUME = "/^(?!vol-).+/"
 #: ``i-0123456789abcdef0`` of ``i-0123456789abcdef0.cpu``, as in burstwatch.shards.thing_id.
 #: In another unit, a name begins with that unit: ``222222222222.eu-west-1/orders-db.cpu``.
 THING = r"/^(?:\d{12}\.[^/]+\/)?([^.]+)/"
@@ -41,22 +39,23 @@ def build() -> dm.Dashboard:
     return board(
         RESOURCE_BOARD,
         "burstwatch / Resource",
-        "One instance, database, file system or cache: how long is left, its credits, and what spends them.",
+        "One resource of any kind and region: how long is left, its credits, and what spends them.",
         variables=[
             data_source(KIND),
             region(),
-            deployment(),
+            region("home", "Region of burstwatch", "The region of the deployment, which may watch other regions."),
+            deployment(region=HOME),
             values_of(
                 "resource", "Resource", "The resource that is looked at. Those that burstwatch warned of in the last two weeks.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_deployment,
-            ).regex(NO_VOLUME),
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_deployment, region=HOME,
+            ),
             values_of(
                 "kind", "Kind", "The kind of its credits.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="Kind", of=of_resource,
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="Kind", of=of_resource, region=HOME,
             ),
             values_of(
                 "thing", "Id in AWS", "The id as AWS writes it: i-0123, not i-0123.cpu.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_resource,
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_resource, region=HOME,
             ).regex(THING),
         ],
         time_from="now-12h",
@@ -70,7 +69,7 @@ def build() -> dm.Dashboard:
 
 def _credits() -> Panel:
     """One graph for every kind, for a kind that has none of another's metrics would leave theirs empty."""
-    levels = [(kind, name) for kind in OTHERS for name in kind.level_metrics]
+    levels = [(kind, name) for kind in KINDS for name in kind.level_metrics]
     in_percent = sorted({name for kind, name in levels if kind.to_ratio is from_percent})
     return graph(
         "Credits", "What AWS publishes: percent of a full bucket for EBS and FSx, CPU credits of which each is one vCPU for a minute, bytes for EFS.",
@@ -84,7 +83,7 @@ def _credits() -> Panel:
 
 
 def _demand() -> Panel:
-    demands = [(kind, metric) for kind in OTHERS for metric in kind.demand_metrics]
+    demands = [(kind, metric) for kind in KINDS for metric in kind.demand_metrics]
     names = {metric.name for _, metric in demands}
     operations = sorted(name for name in names if re.search("Ops|Operations|IOPS", name))
     moved = sorted(name for name in names if re.search("Bytes|Throughput", name))

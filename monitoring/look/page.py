@@ -57,17 +57,32 @@ class Wish:
 
 
 def look(board: Mapping[str, Any], source: Source, wish: Wish, *, note: str = "", refresh_s: int | None = None) -> tuple[str, list[Looked]]:  # fmt: skip
-    """The page, and each panel with its data. A panel that fails says why, and hides no other."""
+    """The page, and each panel with its data. A panel that fails says why, and hides no other.
+
+    What is in a closed row is not on the page, and is looked at all the same.
+    """
     values = resolved(board, source, wish)
-    every = repeated(opened(board["panels"]), values)
-    looked = [_look_at(panel, source, own, wish) for panel, own in every]
+    looked = _look_at_all(board["panels"], values, source, wish)
+    closed = [panel for row in board["panels"] for panel in row.get("panels") or ()]
+    unseen = _look_at_all(closed, values, source, wish)
     named = "; ".join(
         f"{name} {', '.join(found)}" for name, found in values.items() if name != "datasource"
     )
     when = f"{datetime.fromtimestamp(wish.now_s, tz=UTC):%Y-%m-%d %H:%M:%S} UTC"
     said = f"Drawn with Grafana 13 components from the dashboard's own JSON and queries at {when}: {named}. {note}"
     html = page(board, looked, note=said.strip(), refresh_s=refresh_s)
-    return html, [one for one in looked if one.panel["type"] != "row"]
+    return html, [one for one in (*looked, *unseen) if one.panel["type"] != "row"]
+
+
+def _look_at_all(
+    panels: Sequence[Mapping[str, Any]],
+    values: Mapping[str, Sequence[str]],
+    source: Source,
+    wish: Wish,
+) -> list[Looked]:
+    return [
+        _look_at(panel, source, variables, wish) for panel, variables in repeated(panels, values)
+    ]
 
 
 def page(

@@ -2,19 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from burstwatch.aws.client.session import Clients
+from burstwatch.aws.sweep.units import Units
+from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from monitoring.dashboards.parts import RESOURCE_BOARD
 from monitoring.look.frames import Span
 from monitoring.look.sources import CloudWatch
-from tests.conftest import fake_cloud
+from tests.conftest import Cloud, fake_cloud
+from tests.kinds._rds import instance
 from tests.kinds.life import live
 from tools.golden import CASES, SETTINGS, golden_path
 
@@ -38,6 +42,48 @@ def board_of(url: str) -> tuple[dict[str, Any], dict[str, str], Span]:
 def panels_of(board: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for panel in board["panels"]:
         yield from panel.get("panels", []) or [panel]
+
+
+def titles_of(board: dict[str, Any]) -> set[str]:
+    return {panel["title"] for panel in panels_of(board) if panel["type"] != "row"}
+
+
+def drawn_panels(
+    board: dict[str, Any], source: CloudWatch, variables: dict[str, str], span: Span
+) -> set[str]:
+    """The panels that show something, by their titles up to a comma."""
+    drawn = set()
+    for panel in panels_of(board):
+        targets = panel.get("targets", [])
+        frames = source.query(targets, variables, span) if targets else []
+        if any(frame.known for frame in frames):
+            drawn.add(panel["title"].partition(",")[0])
+    return drawn
+
+
+def drain_in(cloud: Cloud, region: str, *, is_database: bool) -> Callable[[], None]:
+    """Make a volume or a database of a region, which is at its limit. What is returned puts the metrics of its last hour."""
+    if is_database:
+        database = instance("orders-db", "postgres", storage_type="gp2")
+        cloud.aws.add_item("rds", "DescribeDBInstances", database, region=region)
+        names = {"DBInstanceIdentifier": "orders-db"}
+        namespace, loads = "AWS/RDS", {"WriteIOPS": 3_000.0, "WriteThroughput": 3_000 * 16_384.0}
+    else:
+        host = cloud.aws.add_instance("m3.medium", region=region)
+        names = {"VolumeId": cloud.aws.add_volume("gp2", 100, instance_id=host, region=region)}
+        namespace = "AWS/EBS"
+        loads = {"VolumeWriteOps": 180_000.0, "VolumeWriteBytes": 180_000 * 16_384.0}
+    empty_at = cloud.clock.now + 420
+    times = list(range(int(cloud.clock.now) - 3_600, int(empty_at), 60))
+
+    def put() -> None:
+        while times[0] <= cloud.clock.now - 60:
+            at = times.pop(0)
+            values = {"BurstBalance": min(90.0, 0.05 * (empty_at - at)), **loads}
+            for name, value in values.items():
+                cloud.aws.put(namespace, name, names, at, value, region=region)
+
+    return put
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -68,15 +114,44 @@ def test_the_dashboard_of_a_message_has_the_level_and_the_time_left_of_its_resou
         (url, *_) = [link for mail in mails for link in re.findall(r"Dashboard: (\S+)", mail)]
         board, variables, span = board_of(url)
         source = CloudWatch(client=cloud.clients("cloudwatch"), region="us-east-1")
-        drawn = set()
-        for panel in panels_of(board):
-            targets = panel.get("targets", [])
-            frames = source.query(targets, variables, span) if targets else []
-            if any(frame.known for frame in frames):
-                drawn.add(panel["title"].partition(",")[0])
+        drawn = drawn_panels(board, source, variables, span)
     assert {"Time left", "State"} <= drawn
     assert drawn & {"Balance", "Credits"}
-    if (
-        board["uid"] == RESOURCE_BOARD
-    ):  # one for all kinds: none of its panels is another kind's alone
-        assert drawn == {panel["title"] for panel in panels_of(board) if panel["type"] != "row"}
+    if board["uid"] == RESOURCE_BOARD:  # it is for all kinds, and has no panel of one alone
+        assert drawn == titles_of(board)
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "eu-west-1"])
+@pytest.mark.parametrize("thing", ["a volume", "a database"])
+def test_a_message_of_another_region_links_to_its_metrics_there_and_to_burstwatchs_at_home(
+    thing: str, region: str
+) -> None:
+    with fake_cloud() as cloud:
+        units = Units(home=cloud.clients, connect=connect)
+        kinds = find_kinds().values()
+        drain = drain_in(cloud, region, is_database=thing == "a database")
+        for _ in range(3):
+            drain()
+            swept = units.sweep(
+                UnitSpec(region=region),
+                kinds,
+                SETTINGS,
+                now=cloud.clock.now,
+                deadline=cloud.never(),
+            )
+            assert swept.completed
+            cloud.clock.now += 60
+        (mail, *_) = [sent["Email"] for sent in cloud.aws.published]
+        (url,) = re.findall(r"Dashboard: (\S+)", mail)
+        board, variables, span = board_of(url)
+        there = Clients(region)("cloudwatch")
+        source = CloudWatch(
+            client=cloud.clients("cloudwatch"), region="us-east-1", others={region: there}
+        )
+        drawn = drawn_panels(board, source, variables, span)
+    assert variables["region"] == region
+    assert {"Time left", "State"} <= drawn
+    assert drawn & {"Balance", "Credits"}
+    if board["uid"] == RESOURCE_BOARD:
+        assert variables["home"] == "us-east-1"
+        assert drawn == titles_of(board)

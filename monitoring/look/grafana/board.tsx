@@ -6,7 +6,7 @@ import { Panel, type Range } from './panels';
 
 /** A panel with what its queries gave, and the variables as it has them. */
 export interface PanelLook {
-  readonly panel: PanelModel & { readonly title: string; readonly description: string; readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } };
+  readonly panel: PanelModel & { readonly title: string; readonly description: string; readonly panels?: readonly unknown[]; readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } };
   readonly frames: readonly DataFrameJSON[];
   readonly variables: Readonly<Record<string, string>>;
   readonly range: Range;
@@ -51,12 +51,17 @@ export function Board({ board, theme, width }: { board: BoardLook; theme: Grafan
       <main style={{ position: 'relative', height: below }}>
         {placed.map(({ look, place }) => (
           <div key={`${look.panel.id}-${place.left}-${place.top}`} style={{ position: 'absolute', ...place }}>
-            {look.panel.type === 'row' ? <h2 style={theme.typography.h5}>{look.panel.title}</h2> : <Framed look={look} width={place.width} height={place.height} theme={theme} />}
+            {look.panel.type === 'row' ? <h2 style={theme.typography.h5}>{rowTitle(look)}</h2> : <Framed look={look} width={place.width} height={place.height} theme={theme} />}
           </div>
         ))}
       </main>
     </div>
   );
+}
+
+/** A closed row says how many panels it opens. */
+function rowTitle({ panel }: PanelLook): string {
+  return panel.panels?.length ? `▸ ${panel.title} (${panel.panels.length} panels)` : panel.title;
 }
 
 function Framed({ look, width, height, theme }: { look: PanelLook; width: number; height: number; theme: GrafanaTheme2 }) {

@@ -113,7 +113,7 @@ type Kind = Drawn & { readonly frames: DataFrame[]; readonly replace: Interpolat
 
 function Stat({ look, frames, replace, width, height, theme }: Kind) {
   const { panel } = look;
-  const options = panel.options as never as { reduceOptions: never; colorMode: never; graphMode: never; justifyMode: never; textMode: never; orientation: never };
+  const options = panel.options as never as { reduceOptions: never; colorMode: never; graphMode: never; justifyMode: never; textMode: never; orientation: never; text?: never };
   const values = () =>
     getFieldDisplayValues({ fieldConfig: panel.fieldConfig, reduceOptions: options.reduceOptions, replaceVariables: replace, theme, data: frames, sparkline: false, timeZone: TIME_ZONE });
   return (
@@ -124,7 +124,7 @@ function Stat({ look, frames, replace, width, height, theme }: Kind) {
         <div data-text={formattedValueToString(value.display)} data-color={value.display.color}>
           <BigValue
             value={value.display} alignmentFactors={alignmentFactors} width={own} height={tall} count={count} theme={theme}
-            colorMode={options.colorMode} graphMode={options.graphMode} justifyMode={options.justifyMode} textMode={options.textMode}
+            colorMode={options.colorMode} graphMode={options.graphMode} justifyMode={options.justifyMode} textMode={options.textMode} text={options.text}
           />
         </div>
       )}
