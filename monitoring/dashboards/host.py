@@ -53,7 +53,7 @@ CRITICAL_S, WARNING_S = 3_600.0, 21_600.0
 LEFT: Steps = ((None, RED), (CRITICAL_S, ORANGE), (WARNING_S, GREEN))
 MINUTES: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in LEFT)
 #: How many disks the graphs show, those that run out first. The last is more than an instance can have.
-SHOWN = ("5", "10", "20", "1000")
+SHOWN = ("5", "10", "20", "all : 1000")
 
 #: The alerts of the host's disks, while they fire.
 ANNOTATIONS = (
@@ -88,7 +88,7 @@ def build() -> dm.Dashboard:
             query_variable(
                 "device", "Device", "The disks that are looked at.", kind=KIND, several=True,
                 query={"query": f"query_result({_nearest()})", "qryType": 3, "refId": "the disks that run out first"},
-            ).regex('/device="([^"]+)"/'),
+            ).regex('/device="([^"]+)"/').sort(dm.VariableSort.DISABLED),
         ],
         time_from="now-3h",
         closed=("What EBS says (NVMe log page)", "Measured", "Can the exporter be believed?"),

@@ -1,13 +1,16 @@
 """Every panel of the CloudWatch dashboards has something to show once the sweep runs."""
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+import yaml
 
 from demo.play import Volume
 from monitoring.look.frames import Frame, LookError, Span
 from monitoring.look.page import Wish, look, problems, repeated
-from monitoring.look.sources import CloudWatch
+from monitoring.look.sources import CloudWatch, filled
 from tests.conftest import Cloud, fake_cloud
 from tests.monitoring.played import board, looked_at, play
 
@@ -145,6 +148,44 @@ def test_all_values_of_a_variable_are_a_pattern_that_promql_can_read() -> None:
         [{"gridPos": {"x": 0, "y": 0, "w": 1, "h": 1}}], {"instance": ["db-1:1", "b.c"]}
     )
     assert own["instance"] == r"(db\\-1:1|b\\.c)"
+
+
+@pytest.mark.real
+def test_the_graphs_of_a_host_show_the_disks_that_run_out_first(
+    tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    variables = board("burstwatch-host")["templating"]["list"]
+    (query,) = [entry["query"]["query"] for entry in variables if entry["name"] == "device"]
+    values = {"job": "b", "instance": "h", "most": "3"}
+    expression = filled(query.removeprefix("query_result(").removesuffix(")"), values)
+    times = {"nvme1n1": "600", "nvme2n1": "60", "nvme3n1": "6000"}
+    labels = 'job="b",instance="h",device'
+    exhaustion = "burstwatch_time_to_exhaustion_seconds"
+    series = [
+        {
+            "series": f'{exhaustion}{{{labels}="{device}",bound="likely"}}',
+            "values": f"{seconds} {seconds}",
+        }
+        for device, seconds in times.items()
+    ]
+    # The last one has no time: its balance is too uncertain.
+    series += [
+        {"series": f'burstwatch_volume_info{{{labels}="{device}"}}', "values": "1x1"}
+        for device in (*times, "nvme4n1")
+    ]
+    shown = [
+        {"labels": f'{{device="{device}"}}', "value": value}
+        for device, value in (("nvme2n1", 60), ("nvme1n1", 600), ("nvme3n1", 6_000))
+    ]
+    case = {"expr": expression, "eval_time": "1m", "exp_samples": shown}
+    every = expression.replace("bottomk(3,", "count(bottomk(1000,") + ")"
+    count = {"expr": every, "eval_time": "1m", "exp_samples": [{"labels": "{}", "value": 4}]}
+    tests = [{"interval": "1m", "input_series": series, "promql_expr_test": [case, count]}]
+    path = tmp_path / "variable.yml"
+    path.write_text(yaml.safe_dump({"rule_files": [], "tests": tests}))
+    command = [program("promtool"), "test", "rules", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_variable_without_a_value_is_an_error_that_names_it(cloud: Cloud) -> None:
