@@ -102,6 +102,25 @@ def test_serve_polls_every_unit_of_the_deployment(deployed: Cloud) -> None:
     }
 
 
+def test_serve_asks_for_the_regions_of_an_account_once_an_hour(deployed: Cloud) -> None:
+    args = build_parser().parse_args(["serve", "--all-units"])
+    _, options = make_fleet(args, terminal_of(deployed))
+    assert options.relist is not None
+
+    def asked() -> int:
+        return [operation for _, operation, _ in deployed.aws.calls].count("ListRegions")
+
+    before = asked()
+    for _ in range(12):
+        specs, _ = options.relist()
+        assert {spec.account for spec in specs} == {"", FIXED, FOUND, ROLELESS}
+        deployed.clock.now += 300
+    once = asked() - before
+    assert once == len({FOUND, ROLELESS})
+    options.relist()
+    assert asked() - before == 2 * once
+
+
 def test_an_organisation_that_cannot_be_listed_leaves_the_units_that_are_named(
     deployed: Cloud,
 ) -> None:

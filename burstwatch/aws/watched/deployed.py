@@ -7,24 +7,28 @@ from typing import Any
 
 from burstwatch.aws.client.deployment import find_deployment
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
-from burstwatch.aws.watched.joining import Joining, parse_question
+from burstwatch.aws.watched.joining import Joining, Listed, parse_question
 from burstwatch.aws.watched.units import UnitSpec, parse_unit
 from burstwatch.shards import WHOLE, Problem
 
 
 def read_watched_units(
-    clients: Clients, name: str, stack: str = "", *, now: float
+    clients: Clients, name: str, stack: str = "", *, now: float, listed: Listed | None = None
 ) -> tuple[list[UnitSpec], list[Problem]]:
     """The units of a deployment, each once and whole, those of an organisation listed anew; and what failed of that.
+
+    ``listed`` keeps the regions of accounts between two calls: they are asked for once an hour.
 
     Raises:
         AwsError: if there is no such deployment, or its rules cannot be read.
     """
-    return units_of_rules(clients, find_deployment(clients, name, stack).rules, now=now)
+    return units_of_rules(
+        clients, find_deployment(clients, name, stack).rules, now=now, listed=listed
+    )
 
 
 def units_of_rules(
-    clients: Clients, rules: Sequence[str], *, now: float
+    clients: Clients, rules: Sequence[str], *, now: float, listed: Listed | None = None
 ) -> tuple[list[UnitSpec], list[Problem]]:
     """The units that these rules start the sweeps of; see ``read_watched_units``.
 
@@ -44,9 +48,11 @@ def units_of_rules(
         raise AwsError(problems[0].error)
     for event in events:
         if "find" in event:
-            joining = Joining(home=clients, home_account=home.account)
-            listed = joining.list_all(parse_question(event["find"]), now=now)
-            listed_specs, problems = listed.specs, [*problems, *listed.problems]
+            joining = Joining(home=clients, home_account=home.account, regions=dict(listed or {}))
+            answer = joining.list_all(parse_question(event["find"]), now=now)
+            listed_specs, problems = answer.specs, [*problems, *answer.problems]
+            if listed is not None:
+                listed.update(joining.regions)
         else:
             listed_specs = (parse_unit(event),)
         for spec in listed_specs:

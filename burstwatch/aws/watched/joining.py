@@ -70,6 +70,10 @@ class FoundUnits:
     is_whole: bool = True
 
 
+#: When the regions of each account were listed, and which.
+Listed = dict[str, tuple[float, list[str]]]
+
+
 @dataclass(kw_only=True)
 class Joining:
     """The accounts that were found, kept between invocations. All of it may be lost at any time."""
@@ -77,7 +81,7 @@ class Joining:
     home: Clients
     home_account: str
     names: dict[str, str] = field(default_factory=dict)
-    regions: dict[str, tuple[float, list[str]]] = field(default_factory=dict)
+    regions: Listed = field(default_factory=dict)
     listed_at: float = -math.inf
     #: Fingerprints of accounts that have let us in; None until they were read.
     joined: frozenset[str] | None = None

@@ -26,6 +26,7 @@ from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
     from burstwatch.aws.client.session import Clients
+    from burstwatch.aws.watched.joining import Listed
     from burstwatch.aws.watched.units import UnitSpec
     from burstwatch.fleet.poller import Poller
     from burstwatch.fleet.serving import ServeOptions
@@ -150,19 +151,21 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
         tags=tags,
         most_resources=int(args.max_resources),
         every_s=config.sweep_period_s,
-        relist=partial(_relist, args, regions, terminal.clock) if args.all_units else None,
+        relist=partial(_relist, args, regions, terminal.clock, {}) if args.all_units else None,
         is_listed=not regions.problems,
     )
 
 
 def _relist(
-    args: Namespace, regions: Regions, clock: Callable[[], float]
+    args: Namespace, regions: Regions, clock: Callable[[], float], listed: "Listed"
 ) -> "tuple[Sequence[UnitSpec], Sequence[str]]":
-    """The units of the deployment by now, and what could not be listed."""
+    """The units of the deployment by now, and what could not be listed. ``listed`` is kept between two calls."""
     from burstwatch.aws.watched.deployed import read_watched_units  # noqa: PLC0415
 
     deployment = args.deployment or DEFAULT_DEPLOYMENT
-    specs, problems = read_watched_units(regions.home, deployment, args.stack, now=clock())
+    specs, problems = read_watched_units(
+        regions.home, deployment, args.stack, now=clock(), listed=listed
+    )
     return specs, [f"{problem.part}: {problem.error}" for problem in problems]
 
 
