@@ -83,11 +83,12 @@ class Score:
             return f"{ran_out}; {unpaged} of them {was} not paged before"
         if not self.emptied:
             return f"None of {volumes} volumes has run out of credits yet"
-        return f"{ran_out}; each was paged at least {words_for(min(self.leads))} before"
+        whose = "it" if self.emptied == 1 else "each"
+        return f"{ran_out}; {whose} was paged at least {words_for(min(self.leads))} before"
 
     def others(self) -> str:
         """What is said of the others."""
-        return f"{self.close} more came close and did not run out. False pages: {self.false_pages or 'none'}."
+        return f"{self.close} came close and did not run out. False pages: {self.false_pages or 'none'}."
 
 
 def score(result: Mapping[str, Any]) -> Score:

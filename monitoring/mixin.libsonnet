@@ -20,7 +20,7 @@
 
   // A link opens on a phone only as a complete address, so there is none without Grafana's.
   local boards = {
-    host: '/d/burstwatch-host?var-instance={{ $labels.instance }}&var-device={{ $labels.device }}',
+    host: '/d/burstwatch-host?var-instance={{ $labels.instance }}&var-device={{ $labels.device }}&var-most=1000',
     fleet: '/d/burstwatch-fleet-prometheus?var-account_id={{ $labels.account_id }}&var-region={{ $labels.region }}',
   },
   local linked(rule) = if config.grafanaUrl == '' then rule else rule {

@@ -33,7 +33,7 @@ def as_html(story: Story) -> str:
         chart = draw_scene(story, scene, width=WIDTH)
         parts += [f"<figure>{picture([chart])}</figure>", "<h2>The whole time</h2>"]
     parts += [f"<figure>{whole}</figure>", f"<pre>{escape(as_text(story))}</pre>"]
-    return document(f"{type_of(story.resource)} {answer_of(story)}", "".join(parts))
+    return document(f"{type_of(story.resource)}: {answer_of(story)}", "".join(parts))
 
 
 def _balance_panel(story: Story) -> Chart:

@@ -1,18 +1,27 @@
 """Draws one incident: the balance, the page with what it expected, and when the credits ran out."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from burstwatch.backtest.explain import Story, clock_of, page_for
 from burstwatch.backtest.replay import Moment
-from burstwatch.bucket import HOUR_S
+from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, ORANGE, RED, Chart
 from burstwatch.formatting import hour_of, recorded_time, span
 
 #: As much as the incident lasts is shown before and after it, and so many seconds at least.
 LEAST_AROUND_S = 600.0
 #: Steps between the labels of the time, and how many labels there may be.
-STEPS_S = (60.0, 300.0, 600.0, 900.0, 1_800.0, HOUR_S, 2 * HOUR_S, 6 * HOUR_S, 24 * HOUR_S)
+STEPS_S = (
+    60.0,
+    300.0,
+    600.0,
+    900.0,
+    1_800.0,
+    *(hours * HOUR_S for hours in (1, 2, 6, 12, 24, 72, 168, 720)),
+)
 MOST_LABELS = 5
 #: The name of the dot, in pixels. It stands on the right where it fits.
 NAME_PX = 100.0
@@ -34,10 +43,14 @@ def scene_of(story: Story) -> Scene | None:
     page = story.pages[-1] if story.pages else None
     if emptied_s is not None:
         page = page_for(story, emptied_s)
-    marks = [] if page is None else [page.t_s, page.t_s + _finite(page.time_to_empty_s)]
-    marks += [] if emptied_s is None else [emptied_s]
-    if not marks:
+    if emptied_s is not None:
+        marks = [emptied_s]
+    elif page is not None:
+        marks = [page.t_s + _finite(page.time_to_empty_s)]
+    else:
         return None
+    if page is not None:
+        marks += [page.t_s, page.t_s - (page.data_age_s or 0.0)]
     around_s = max(LEAST_AROUND_S, max(marks) - min(marks))
     start_s = max(story.start_s, min(marks) - around_s)
     end_s = max(*marks, min(story.end_s, max(marks) + around_s))
@@ -47,7 +60,7 @@ def scene_of(story: Story) -> Scene | None:
 def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     """The balance around the incident. Its title says how long before the end somebody was paged."""
     chart = Chart(
-        title=scene_title(scene),
+        title=scene_title(story, scene),
         x_range=(scene.start_s, scene.end_s),
         y_range=(0.0, 1.0),
         width=width,
@@ -56,7 +69,7 @@ def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     )
     is_dated = recorded_time(story.start_s).endswith("Z")
     chart.axes(
-        x_text=hour_of if is_dated else lambda at: clock_of(story)(at).strip(),
+        x_text=_dated(scene) if is_dated else lambda at: clock_of(story)(at).strip(),
         x_ticks=_labelled(scene, since_s=0.0 if is_dated else story.start_s),
         y_text=lambda value: f"{value:.0%}",
         y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
@@ -64,28 +77,40 @@ def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     if scene.page is not None:
         draw_projection(chart, story, scene.page)
         chart.line([(scene.page.t_s, 0.0), (scene.page.t_s, 1.0)], ORANGE)
-        chart.text(chart.x(scene.page.t_s) + 6, chart.y(0.93), "page", anchor="start", color=ORANGE)
+        _name(chart, scene.page.t_s, 0.93, "page", ORANGE)
     chart.line(_within(story.balance, scene), BLUE)
     if scene.emptied_s is not None:
         chart.dot(scene.emptied_s, 0.0, RED)
-        dot_x = chart.x(scene.emptied_s)
-        side = ("start", 8) if dot_x + NAME_PX <= width else ("end", -8)
-        chart.text(dot_x + side[1], chart.y(0.06), "out of credits", anchor=side[0], color=RED)
+        _name(chart, scene.emptied_s, 0.06, "out of credits", RED)
     return chart
 
 
-def scene_title(scene: Scene) -> str:
+def _name(chart: Chart, at: float, ratio: float, name: str, color: str) -> None:
+    """Write the name of a mark on its right where it fits, or else on its left."""
+    x = chart.x(at)
+    if x + NAME_PX <= chart.width:
+        chart.text(x + 8, chart.y(ratio), name, anchor="start", color=color)
+    else:
+        chart.text(x - 8, chart.y(ratio), name, anchor="end", color=color)
+
+
+def scene_title(story: Story, scene: Scene) -> str:
     """The answer: how the page and the time without credits lie."""
     page, emptied_s = scene.page, scene.emptied_s
-    if emptied_s is None:
-        return "Paged, and the credits did not run out"
+    if emptied_s is not None and emptied_s <= story.first_end_s:
+        return "Empty at the beginning"
     if page is None:
         return "The credits ran out, and nobody would have been paged"
-    if page.t_s == emptied_s:
-        return "Paged when the credits ran out"
-    if page.t_s > emptied_s:
-        return f"Paged {span(page.t_s - emptied_s)} after the credits ran out"
-    return f"Paged {span(emptied_s - page.t_s)} before the credits ran out"
+    if emptied_s is None:
+        ends = page.t_s + (page.time_to_empty_s or 0.0)
+        if ends > story.end_s and math.isfinite(ends):
+            return "Paged, and the recording ends before the credits would have run out"
+        return "Paged, and the credits did not run out"
+    ahead_s = emptied_s - page.t_s
+    when = (
+        "when" if ahead_s == 0 else f"{span(abs(ahead_s))} {'before' if ahead_s > 0 else 'after'}"
+    )
+    return f"Paged {when} the credits ran out"
 
 
 def draw_projection(chart: Chart, story: Story, page: Moment) -> None:
@@ -104,6 +129,13 @@ def draw_projection(chart: Chart, story: Story, page: Moment) -> None:
             share_left = 1.0 if math.isinf(seconds) else 1 - (end_s - since_s) / (reached - since_s)
             reached, share = end_s, ratio * share_left
         chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
+
+
+def _dated(scene: Scene) -> Callable[[float], str]:
+    """Times of the day, or days where it is longer than one."""
+    if scene.end_s - scene.start_s <= DAY_S:
+        return hour_of
+    return lambda at: f"{datetime.fromtimestamp(at, tz=UTC):%d %b %HZ}"
 
 
 def _finite(seconds: float | None) -> float:

@@ -393,7 +393,7 @@ def links_of(
 def board_of(brief: Brief | None, unit: str, deployment: str, *, home: str = "") -> str:
     """The one of burstwatch's dashboards that shows a resource, or all of them, with its variables.
 
-    ``home`` is the region of the deployment, where its metrics are; empty if it is that of the resource.
+    ``home`` is the region of the deployment, where its metrics are; empty where it is not known.
     """
     region = unit.rpartition("/")[2]
     board, variables = FLEET_BOARD, {"region": home or region, "deployment": deployment}
@@ -401,9 +401,8 @@ def board_of(brief: Brief | None, unit: str, deployment: str, *, home: str = "")
         # A board of one kind has AWS's metrics and burstwatch's in one region.
         is_at_home = home in {"", region}
         board, variable = BOARDS.get(brief.kind, OTHER_BOARD) if is_at_home else OTHER_BOARD
-        variables |= {"region": region, variable: brief.metric_id}
+        variables[variable] = brief.metric_id
         if board == OTHER_BOARD[0]:
-            variables |= {"home": home or region, "kind": brief.kind}
-            variables["thing"] = thing_id(brief.resource_id)
+            variables |= {"aws_region": region, "kind": brief.kind}
     query = urlencode({f"var-{name}": value for name, value in variables.items() if value})
     return f"{board}?{query}"

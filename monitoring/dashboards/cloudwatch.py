@@ -12,8 +12,8 @@ from monitoring.dashboards.parts import query_variable, source
 
 KIND = "cloudwatch"
 EBS, EC2 = "AWS/EBS", "AWS/EC2"
-#: The region of what is looked at; and that of the deployment, where burstwatch's own metrics are.
-REGION, HOME = "$region", "$home"
+#: The region of all queries, which is the deployment's: burstwatch's own metrics are there.
+REGION = "$region"
 
 
 def metric(
@@ -71,12 +71,12 @@ def region(
 
 def values_of(
     name: str, label: str, text: str, *, namespace: str, metric_name: str, dimension: str,
-    of: Mapping[str, str] | None = None, region: str = REGION,
+    of: Mapping[str, str] | None = None,
 ) -> d.QueryVariable:  # fmt: skip
     """A variable with the values that a dimension of a metric has, ``of`` those with other dimensions so."""
     query: dict[str, object] = {
         "queryType": "dimensionValues",
-        "region": region,
+        "region": REGION,
         "namespace": namespace,
         "metricName": metric_name,
         "dimensionKey": dimension,
@@ -85,11 +85,11 @@ def values_of(
     return query_variable(name, label, text, kind=KIND, query=query)
 
 
-def deployment(*, region: str = REGION) -> d.QueryVariable:
+def deployment() -> d.QueryVariable:
     """The deployment whose metrics are shown."""
     return values_of(
         "deployment", "Deployment", "The deployment of burstwatch that watches.",
-        namespace=NAMESPACE, metric_name="ResourcesSeen", dimension="Deployment", region=region,
+        namespace=NAMESPACE, metric_name="ResourcesSeen", dimension="Deployment",
     )  # fmt: skip
 
 

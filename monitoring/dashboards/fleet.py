@@ -68,7 +68,7 @@ VOLUME_URL = (
 )
 TO_VOLUME = ("look at this volume", VOLUME_URL)
 RESOURCE_URL = (
-    f"/d/{RESOURCE_BOARD}?var-datasource=${{datasource}}&var-region=${{region}}&var-deployment=${{deployment}}&var-resource=${{__value.text}}"
+    f"/d/{RESOURCE_BOARD}?var-datasource=${{datasource}}&var-region=${{region}}&var-aws_region=${{region}}&var-deployment=${{deployment}}&var-resource=${{__value.text}}"
     "&from=now-12h&to=now"
 )
 TO_RESOURCE = ("look at this resource", RESOURCE_URL)

@@ -48,7 +48,7 @@ from monitoring.dashboards.prometheus import (
 )
 
 BY_BUCKET = "instance, volume_id, device, bucket"
-#: Seconds left from which the rules make an alert critical, and from which a warning (config.libsonnet).
+#: Seconds left from which the rules make an alert critical, and from which a warning. The mixin's own settings do not reach here.
 CRITICAL_S, WARNING_S = 3_600.0, 21_600.0
 LEFT: Steps = ((None, RED), (CRITICAL_S, ORANGE), (WARNING_S, GREEN))
 MINUTES: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in LEFT)
@@ -62,7 +62,7 @@ ANNOTATIONS = (
         "datasource": {"type": KIND, "uid": "${datasource}"},
         "enable": True,
         "iconColor": RED,
-        "expr": 'ALERTS{alertname=~"Burstwatch.*",alertstate="firing",instance=~"$instance",device=~"$device|"}',
+        "expr": 'ALERTS{alertname=~"Burstwatch.*",alertstate="firing",instance=~"$instance"}',
         "step": "60s",
         "titleFormat": "{{alertname}}",
         "textFormat": "{{device}}",
@@ -106,9 +106,11 @@ def build() -> dm.Dashboard:
 
 
 def _nearest() -> str:
-    """The disks that are likely to run out first; those without a time stand behind all others."""
+    """The disks that were nearest to running out in the range that is shown; those without a time stand behind all others."""
     likely = one(m.EXHAUSTION, of=HOSTS, bound="likely")
-    return f"bottomk($most, min by (device) ({likely}) or min by (device) ({one(m.VOLUME_INFO, of=HOSTS)}) * Inf)"
+    nearest = f"min by (device) (min_over_time({likely}[$__range]))"
+    every = f"min by (device) (last_over_time({one(m.VOLUME_INFO, of=HOSTS)}[$__range]))"
+    return f"bottomk($most, {nearest} or {every} * Inf)"
 
 
 def _now() -> list[Panel]:

@@ -42,8 +42,8 @@ NO_BREAK = "\u00a0"
 SMALL_PX = 28
 #: So many of a panel that is repeated stand side by side.
 PER_ROW = 3
-#: A disk pages within its margin, and warns within twice of it. Other kinds have longer leads, so panels of every kind
-#: have the colours of verdicts.
+#: A disk pages within its margin, and warns within twice of it. Other kinds have longer leads, so a time of any kind has
+#: no colour.
 PAGED_S = Config().margin_s
 #: A time in words for a tile, such as *17 minutes, 10 seconds*, and for a column: *00:17:10*.
 DURATION, CLOCK = "dtdurations", "dthms"

@@ -9,7 +9,7 @@ from grafana_foundation_sdk.models import dashboard as dm
 from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import DemandMetric, Kind, from_percent
-from monitoring.dashboards.cloudwatch import HOME, KIND, deployment, math, region, values_of
+from monitoring.dashboards.cloudwatch import KIND, deployment, math, region, values_of
 from monitoring.dashboards.parts import (
     RESOURCE_BOARD,
     Panel,
@@ -24,7 +24,7 @@ from monitoring.dashboards.verdict import Verdict
 ANNOTATIONS = (episodes("$resource"),)
 #: Volumes of the deployment's own region have a dashboard of their own as well.
 KINDS = tuple(find_kinds().values())
-VERDICT = Verdict(kind="$kind", resource="$resource", region=HOME)
+VERDICT = Verdict(kind="$kind", resource="$resource")
 #: AWS publishes what these are made of every five minutes.
 PERIOD_S = 300
 #: ``i-0123456789abcdef0`` of ``i-0123456789abcdef0.cpu``, as in burstwatch.shards.thing_id.
@@ -43,19 +43,19 @@ def build() -> dm.Dashboard:
         variables=[
             data_source(KIND),
             region(),
-            region("home", "Region of burstwatch", "The region of the deployment, which may watch other regions."),
-            deployment(region=HOME),
+            region("aws_region", "Region of the resource", "The region of AWS's own metrics, which may be another than the deployment's."),
+            deployment(),
             values_of(
                 "resource", "Resource", "The resource that is looked at. Those that burstwatch warned of in the last two weeks.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_deployment, region=HOME,
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_deployment,
             ),
             values_of(
                 "kind", "Kind", "The kind of its credits.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="Kind", of=of_resource, region=HOME,
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="Kind", of=of_resource,
             ),
             values_of(
                 "thing", "Id in AWS", "The id as AWS writes it: i-0123, not i-0123.cpu.",
-                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_resource, region=HOME,
+                namespace=NAMESPACE, metric_name=TIME_METRIC, dimension="ResourceId", of=of_resource,
             ).regex(THING),
         ],
         time_from="now-12h",
@@ -101,7 +101,7 @@ def _demand() -> Panel:
 
 def _of(metrics: Iterable[str]) -> str:
     """The lines of these metrics, by the pattern of their names."""
-    return f"/^({'|'.join(metrics)})\\b/"
+    return f"/^({'|'.join(metrics)})( |$)/"
 
 
 def _searches(wanted: Iterable[tuple[Kind, DemandMetric]]) -> list[MetricsQuery]:
@@ -117,6 +117,6 @@ def _searches(wanted: Iterable[tuple[Kind, DemandMetric]]) -> list[MetricsQuery]
         parts = (f"${{PROP('Dim.{dimension}')}}" for dimension in kind.dimensions[1:])
         searches[schema, one.name] = " ".join((one.name, *parts)), rate
     return [
-        math(f"q{i}", found, label=label, period_s=PERIOD_S)
+        math(f"q{i}", found, label=label, period_s=PERIOD_S).region("$aws_region")
         for i, (label, found) in enumerate(searches.values())
     ]

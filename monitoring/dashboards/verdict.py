@@ -6,7 +6,7 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 
 from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.forecast.policy import SEVERITY
-from monitoring.dashboards.cloudwatch import KIND, REGION, math, metric
+from monitoring.dashboards.cloudwatch import KIND, math, metric
 from monitoring.dashboards.parts import (
     BLUE,
     CALM,
@@ -52,14 +52,12 @@ NOT_SOON = Nothing(text="not soon", color=CALM)
 class Verdict:
     """What is said of one resource. ``kind`` and ``resource`` are as in its dimensions, or variables.
 
-    ``steps`` are the seconds left at which its kind warns and pages, if that is the same for all of it. ``region`` is that of
-    the deployment.
+    ``steps`` are the seconds left at which its kind warns and pages, if that is the same for all of it.
     """
 
     kind: str
     resource: str
     steps: Steps = PLAIN
-    region: str = REGION
 
     def metric(
         self, name: str, metric_name: str, statistic: str = "Minimum", *, hidden: bool = False
@@ -70,10 +68,9 @@ class Verdict:
             "Kind": self.kind,
             "ResourceId": self.resource,
         }
-        query = metric(
+        return metric(
             name, NAMESPACE, metric_name, statistic, dimensions, label=name, hidden=hidden
         )
-        return query.region(self.region)
 
     def tiles(self, *, width: int, state_width: int) -> list[Panel]:
         """Time left, at the soonest, and the state."""
@@ -103,7 +100,7 @@ class Verdict:
             kind=KIND, unit="m", steps=MINUTES_LEFT if self.steps == TIME_LEFT else (), doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
             targets=[
                 *(self.metric(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
-                *(math(name, f"{name}Left / {MINUTE_S:g}", label=name).region(self.region) for name in BOUNDS),
+                *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),
             ],
             looks={
                 "soonest": SeriesStyle(color=RED),

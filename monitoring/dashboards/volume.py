@@ -42,8 +42,8 @@ MIB = 1_048_576
 VERDICT = Verdict(kind=EBS_VOLUME.name, resource="$volume", steps=TIME_LEFT)
 #: A projection is not drawn if it is older than the newest balance by more than this.
 SAID_S = 600
-#: The console shows the alarms whose names have the id.
-ALARM = "https://console.aws.amazon.com/cloudwatch/home?region=$region#alarmsV2:?search=$volume"
+#: The console shows the alarms whose names have the id, in the region that it showed last: the variable may be "default".
+ALARM = "https://console.aws.amazon.com/cloudwatch/home#alarmsV2:?~(search~'$volume)"
 ANNOTATIONS = (episodes("$volume"),)
 
 
@@ -121,8 +121,8 @@ def _fixes() -> Panel:
     return words(
         "What would help",
         "What may be done, in the order of how soon it works. The ranges are AWS's list prices a month over all regions.",
-        f"[The alarm of this volume]({ALARM}) says which of these helps it at its load, with the price in its region and the command. So does "
-        "`burstwatch explain $volume --region $region`.\n\n"
+        f"If the volume is in danger, [its alarm]({ALARM}) says which of these helps at its load, with the price in its region and the "
+        "command. So does `burstwatch explain $volume` in its region.\n\n"
         "- **Reduce the load**: under the baseline the credits come back.\n"
         f"- **Change gp2 to gp3**: {usd['gp3']} USD a GiB instead of {usd['gp2']}, {usd['gp3_iops']} for each IOPS over "
         f"{GP3_FREE_IOPS.value:,.0f} and {usd['gp3_mib_s']} for each MiB/s over {GP3_FREE_MIB_S.value:g}, works in minutes to hours. "

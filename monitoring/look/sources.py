@@ -82,7 +82,8 @@ class Prometheus:
         """Of ``label_values(metric{...}, label)``, or each series of ``query_result(expression)`` as text."""
         results = _QUERY_RESULT.fullmatch(str(query["query"]))
         if results is not None:
-            expression = filled(results[1], variables)
+            known = {**variables, "__range": f"{span.seconds:.0f}s"}
+            expression = filled(results[1], known)
             vector = self._ask("query", {"query": expression, "time": f"{span.end_s:.3f}"})
             return [_as_text(sample) for sample in vector["result"]]
         match = _LABEL_VALUES.fullmatch(str(query["query"]))

@@ -151,20 +151,21 @@ def test_all_values_of_a_variable_are_a_pattern_that_promql_can_read() -> None:
 
 
 @pytest.mark.real
-def test_the_graphs_of_a_host_show_the_disks_that_run_out_first(
+def test_the_graphs_of_a_host_show_the_disks_that_were_nearest_to_running_out(
     tmp_path: Path, program: Callable[[str], str]
 ) -> None:
     variables = board("burstwatch-host")["templating"]["list"]
     (query,) = [entry["query"]["query"] for entry in variables if entry["name"] == "device"]
-    values = {"job": "b", "instance": "h", "most": "3"}
+    values = {"job": "b", "instance": "h", "most": "3", "__range": "3h"}
     expression = filled(query.removeprefix("query_result(").removesuffix(")"), values)
-    times = {"nvme1n1": "600", "nvme2n1": "60", "nvme3n1": "6000"}
+    # The second was nearest a minute before.
+    times = {"nvme1n1": "600 600", "nvme2n1": "60 9000", "nvme3n1": "6000 6000"}
     labels = 'job="b",instance="h",device'
     exhaustion = "burstwatch_time_to_exhaustion_seconds"
     series = [
         {
             "series": f'{exhaustion}{{{labels}="{device}",bound="likely"}}',
-            "values": f"{seconds} {seconds}",
+            "values": seconds,
         }
         for device, seconds in times.items()
     ]

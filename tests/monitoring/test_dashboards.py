@@ -31,7 +31,7 @@ for kind in find_kinds().values():
 #: Published for a resource while it is warned of (see burstwatch.aws.alarms.publish).
 OF_RESOURCES = {*RESOURCE_METRICS}
 #: What Grafana itself fills in.
-BUILT_IN = {"__rate_interval", "__value", "__all"}
+BUILT_IN = {"__rate_interval", "__range", "__value", "__all"}
 EXPORTED = {metric.printed for metric in METRICS} | {
     f"{metric.name}_{part}"
     for metric in METRICS

@@ -15,9 +15,9 @@ from tests.monitoring.playing import LIVE_AT, playing, result
 def test_one_that_was_paged_in_time_is_told_with_its_warning() -> None:
     found = score(result(paged={"drain-100": 100}, dry={"drain-100": 400}))
     assert (
-        found.answer(9) == "1 of 9 volumes ran out of credits; each was paged at least 5 min before"
+        found.answer(9) == "1 of 9 volumes ran out of credits; it was paged at least 5 min before"
     )
-    assert found.others() == "1 more came close and did not run out. False pages: none."
+    assert found.others() == "1 came close and did not run out. False pages: none."
 
 
 def test_a_page_that_came_too_late_or_not_at_all_is_told() -> None:

@@ -286,7 +286,7 @@ def drawn(source: Path, *args: str) -> str:
 
 def test_the_picture_shows_the_incident_and_its_title_is_the_answer(drain: Path) -> None:
     page = drawn(drain, *GP2)
-    assert "<h1>gp2 100 GiB ran out 2 h 34 to 3 h 02, 28 min; would have paged 2 h 15" in page
+    assert "<h1>gp2 100 GiB: ran out 2 h 34 to 3 h 02, 28 min; would have paged 2 h 15" in page
     assert page.index("Paged 19 min before the credits ran out") < page.index("The whole time")
     first, _ = page.split("The whole time")
     assert re.findall(r">(\d h \d\d)</text>", first) == ["2 h 00", "2 h 15", "2 h 30", "2 h 45"]
@@ -311,6 +311,41 @@ def test_the_title_of_the_incident_says_whether_the_page_came_before_it(
 def test_a_page_that_came_too_late_is_called_late(drain: Path) -> None:
     page = drawn(drain, *GP2, "--delay-s", "3600")
     assert re.search(r">Paged \d+ min after the credits ran out</text>", page)
+
+
+@pytest.mark.parametrize(("rows", "delay_s"), [(132, 300), (148, 0), (150, 3_600)])
+def test_a_page_near_the_end_of_a_recording_is_not_called_false_and_has_its_balance(
+    drain: Path, rows: int, delay_s: int
+) -> None:
+    lines = drain.read_text().splitlines(keepends=True)
+    drain.write_text("".join(lines[:rows]))
+    first, _ = drawn(drain, *GP2[:4], "--delay-s", str(delay_s)).split("The whole time")
+    assert ">Paged, and the recording ends before the credits would have run out</text>" in first
+    (curve,) = re.findall(r'<polyline class="curve" stroke="#2471a3" points="([^"]+)"', first)
+    assert len(curve.split()) > 1
+
+
+@pytest.mark.parametrize("delay_s", [0, 900, 1_500, 3_600])
+def test_a_forecast_begins_on_the_curve_of_the_balance(drain: Path, delay_s: int) -> None:
+    first, _ = drawn(drain, *GP2[:4], "--delay-s", str(delay_s)).split("The whole time")
+    (curve,) = re.findall(r'<polyline class="curve" stroke="#2471a3" points="([^"]+)"', first)
+    lines = re.findall(r'<polyline class="curve" stroke="#b35900"[^>]* points="([^ "]+) ', first)
+    forecasts = [begin for begin in lines if begin in curve.split()]
+    assert len(forecasts) == len(lines) - 1  # one is the line of the page
+
+
+def test_the_words_of_a_picture_stay_inside_of_it(tmp_path: Path) -> None:
+    first, _ = drawn(written(tmp_path, [0.0, 0.0]), *GP2).split("The whole time")
+    assert ">Empty at the beginning</text>" in first
+    for x, anchor in re.findall(r'x="([0-9.]+)" y="[0-9.]+" text-anchor="(start|end)"', first):
+        assert float(x) < 780 or anchor == "end"
+
+
+def test_a_long_incident_has_days_below_its_picture(tmp_path: Path) -> None:
+    levels = [100.0] * 12 + [100 - 0.3 * n for n in range(333)] + [0.0] * 12
+    first, _ = drawn(written(tmp_path, levels, step_s=3_600), *GP2).split("The whole time")
+    labels = re.findall(r">(\d\d \w+ \d\dZ)</text>", first)
+    assert len(labels) >= 3
 
 
 def test_a_series_in_which_nothing_happened_has_no_incident(tmp_path: Path) -> None:
