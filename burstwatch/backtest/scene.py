@@ -23,7 +23,7 @@ STEPS_S = (
     *(hours * HOUR_S for hours in (1, 2, 6, 12, 24, 72, 168, 720)),
 )
 MOST_LABELS = 5
-#: The name of the dot, in pixels. It stands on the right where it fits.
+#: The longest name of a mark, in pixels. It stands on the right where it fits.
 NAME_PX = 100.0
 
 
@@ -39,13 +39,13 @@ class Scene:
 
 def scene_of(story: Story) -> Scene | None:
     """The first time without credits and its page, or else the last page; None if there was neither."""
-    emptied_s = story.emptied[0] if story.emptied else None
-    page = story.pages[-1] if story.pages else None
-    if emptied_s is not None:
+    emptied_s, page = None, None
+    if story.emptied:
+        emptied_s = story.emptied[0]
         page = page_for(story, emptied_s)
-    if emptied_s is not None:
         marks = [emptied_s]
-    elif page is not None:
+    elif story.pages:
+        page = story.pages[-1]
         marks = [page.t_s + _finite(page.time_to_empty_s)]
     else:
         return None
@@ -106,11 +106,16 @@ def scene_title(story: Story, scene: Scene) -> str:
         if ends > story.end_s and math.isfinite(ends):
             return "Paged, and the recording ends before the credits would have run out"
         return "Paged, and the credits did not run out"
-    ahead_s = emptied_s - page.t_s
-    when = (
-        "when" if ahead_s == 0 else f"{span(abs(ahead_s))} {'before' if ahead_s > 0 else 'after'}"
-    )
-    return f"Paged {when} the credits ran out"
+    return f"Paged {_compared(page.t_s, emptied_s)} the credits ran out"
+
+
+def _compared(paged_s: float, emptied_s: float) -> str:
+    """How a page lies beside the moment in which the credits ran out."""
+    if paged_s == emptied_s:
+        return "when"
+    if paged_s > emptied_s:
+        return f"{span(paged_s - emptied_s)} after"
+    return f"{span(emptied_s - paged_s)} before"
 
 
 def draw_projection(chart: Chart, story: Story, page: Moment) -> None:

@@ -32,6 +32,7 @@ from monitoring.dashboards.parts import (
     board,
     data_source,
     graph,
+    in_minutes,
     number,
     query_variable,
 )
@@ -51,7 +52,6 @@ BY_BUCKET = "instance, volume_id, device, bucket"
 #: Seconds left from which the rules make an alert critical, and from which a warning. The mixin's own settings do not reach here.
 CRITICAL_S, WARNING_S = 3_600.0, 21_600.0
 LEFT: Steps = ((None, RED), (CRITICAL_S, ORANGE), (WARNING_S, GREEN))
-MINUTES: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in LEFT)
 #: How many disks the graphs show, those that run out first. The last is more than an instance can have.
 SHOWN = ("5", "10", "20", "all : 1000")
 
@@ -234,7 +234,7 @@ def _times() -> list[Panel]:
         graph(
             "Time left", "At the demand of the last minutes, if it is under a day: likely, and the shortest possible (from the lowest possible balance). "
             "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
+            kind=KIND, unit="m", steps=in_minutes(LEFT), doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, height=DOUBLING_HEIGHT,
             targets=[
                 series("likely", minutes(one(m.EXHAUSTION, bound="likely")), f"{DISK} likely"),
                 series("low", minutes(one(m.EXHAUSTION, bound="low")), f"{DISK} soonest"),

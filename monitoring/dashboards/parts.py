@@ -69,7 +69,6 @@ Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
 TIME_LEFT: Steps = ((None, RED), (PAGED_S, ORANGE), (WARNING_MARGINS * PAGED_S, GREEN))
 #: In minutes, because Grafana labels an axis of seconds with 16.7 minutes. From none to a day.
-MINUTES_LEFT: Steps = tuple((None if v is None else v / MINUTE_S, color) for v, color in TIME_LEFT)
 LEAST_MINUTES, MOST_MINUTES = 0.0, 24 * 60.0
 #: An axis from a minute to a day has twelve labels, which a lower panel crowds.
 DOUBLING_HEIGHT = 10
@@ -80,6 +79,11 @@ NONE_IS_BEST: Steps = ((None, GREEN), (1, ORANGE))
 BALANCE_PERCENT: Steps = tuple((None if v is None else 100 * v, color) for v, color in BALANCE)
 SOME_IS_WELL: Steps = ((None, RED), (1, GREEN))
 PLAIN: Steps = ((None, BLUE),)
+
+
+def in_minutes(steps: Steps) -> Steps:
+    """The same steps of a time, for an axis of minutes."""
+    return tuple((None if v is None else v / MINUTE_S, color) for v, color in steps)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,18 +15,17 @@ from monitoring.dashboards.parts import (
     GREEN,
     LEAST_MINUTES,
     MINUTE_S,
-    MINUTES_LEFT,
     MOST_MINUTES,
     ORANGE,
     PLAIN,
     PURPLE,
     RED,
-    TIME_LEFT,
     Nothing,
     Panel,
     SeriesStyle,
     Steps,
     graph,
+    in_minutes,
     number,
 )
 
@@ -97,7 +96,7 @@ class Verdict:
         """The range of the time left, at each sweep."""
         return graph(
             "Time left", "The range of the time to exhaustion, at each sweep. One day means a day or more. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT if self.steps == TIME_LEFT else (), doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
+            kind=KIND, unit="m", steps=() if self.steps == PLAIN else in_minutes(self.steps), doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES, width=width, height=DOUBLING_HEIGHT,
             targets=[
                 *(self.metric(f"{name}Left", TIME_METRIC, statistic, hidden=True) for name, statistic in BOUNDS.items()),
                 *(math(name, f"{name}Left / {MINUTE_S:g}", label=name) for name in BOUNDS),

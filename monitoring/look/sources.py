@@ -7,7 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -108,33 +108,15 @@ class Prometheus:
 
 @dataclass(frozen=True, kw_only=True)
 class CloudWatch:
-    """A client of boto3 in one region, and those of ``others``, by the region."""
+    """A client of boto3 in one region."""
 
     client: Any
     region: str
-    others: Mapping[str, Any] = field(default_factory=dict)
 
     def query(
         self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
     ) -> list[Frame]:
-        """All targets of a region in one request, as Grafana does, for they name one another; all pages of it."""
-        by_region: dict[str, list[Mapping[str, Any]]] = {}
-        for target in targets:
-            by_region.setdefault(filled(target["region"], variables), []).append(target)
-        return [
-            frame
-            for region, of_region in by_region.items()
-            for frame in self._query(region, of_region, variables, span)
-        ]
-
-    def _query(
-        self,
-        region: str,
-        targets: Sequence[Mapping[str, Any]],
-        variables: Mapping[str, str],
-        span: Span,
-    ) -> list[Frame]:
-        client = self.others.get(region, self.client)
+        """All targets in one request, as Grafana does, for they name one another; all pages of it."""
         asked = {
             "MetricDataQueries": [_metric_query(target, variables) for target in targets],
             "StartTime": datetime.fromtimestamp(span.start_s, tz=UTC),
@@ -143,7 +125,7 @@ class CloudWatch:
         }
         points: dict[tuple[str, str], list[tuple[float, float]]] = {}
         try:
-            for page in client.get_paginator("get_metric_data").paginate(**asked):
+            for page in self.client.get_paginator("get_metric_data").paginate(**asked):
                 for one in page["MetricDataResults"]:
                     times = in_seconds(one.get("Timestamps", ()))
                     line = points.setdefault((one["Id"], one["Label"]), [])

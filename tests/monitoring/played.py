@@ -18,9 +18,10 @@ from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
 from demo.play import Volume, entries, take_until
 from monitoring.look.frames import Span
-from monitoring.look.page import Looked, Wish, look, opened
+from monitoring.look.page import Looked, Wish, look
 from monitoring.look.sources import CloudWatch
 from tests.conftest import NOW, Cloud
+from tests.monitoring.rows import opened
 
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BEFORE_S, MINUTES = 3 * 3600.0, 8

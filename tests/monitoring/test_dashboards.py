@@ -13,13 +13,14 @@ import yaml
 
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind, from_percent
 from burstwatch.polling.bill import FLEET_METRICS, RARE_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch.shards import thing_id
 from burstwatch_exporter.metrics import METRICS
 from monitoring.dashboards.boards import dashboards
 from monitoring.dashboards.parts import NO_BREAK
-from monitoring.look.page import opened
+from tests.monitoring.rows import opened
 
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BOARDS = {name: json.loads(text) for name, text in dashboards().items()}
@@ -293,3 +294,28 @@ def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> Non
         elif color != "dark-red":
             assert color == "transparent", title
     assert "green" not in {color for _, color in states.values()}
+
+
+def unit_of(panel: Mapping[str, Any], line: str) -> str:
+    """The unit of a line, by the overrides whose pattern its name fits."""
+    unit = str(panel["fieldConfig"]["defaults"]["unit"])
+    for override in panel["fieldConfig"]["overrides"]:
+        if re.search(override["matcher"]["options"].strip("/"), line):
+            units = [entry["value"] for entry in override["properties"] if entry["id"] == "unit"]
+            unit = units[-1] if units else unit
+    return unit
+
+
+@pytest.mark.parametrize("kind", find_kinds().values(), ids=lambda kind: kind.name)
+def test_each_metric_of_a_kind_has_its_unit_on_the_board_of_resources(kind: Kind) -> None:
+    by_title = {panel["title"]: panel for panel in panels(BOARDS["burstwatch-resource.json"])}
+    for name in kind.level_metrics:
+        amount = "bytes" if name == "BurstCreditBalance" else "short"  # CPU credits
+        for line in (name, f"{name} 0001"):
+            expected = "percent" if kind.to_ratio is from_percent else amount
+            assert unit_of(by_title["Credits"], line) == expected, line
+    for metric in kind.demand_metrics:
+        is_moved = re.search("Bytes|Throughput", metric.name)
+        is_counted = re.search("Ops|Operations|IOPS", metric.name)
+        expected = "binBps" if is_moved else "iops" if is_counted else "short"
+        assert unit_of(by_title["What spends it"], metric.name) == expected, metric.name

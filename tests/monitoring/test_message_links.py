@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,9 +16,9 @@ from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from monitoring.dashboards.parts import RESOURCE_BOARD
-from monitoring.look.frames import Span
+from monitoring.look.frames import Frame, Span
 from monitoring.look.page import Wish, resolved
-from monitoring.look.sources import CloudWatch
+from monitoring.look.sources import CloudWatch, Source, filled
 from tests.conftest import Cloud, fake_cloud
 from tests.kinds._rds import instance
 from tests.kinds.life import live
@@ -40,6 +41,27 @@ def board_of(url: str) -> tuple[dict[str, Any], dict[str, str], Span]:
     return board, variables, span
 
 
+@dataclass(frozen=True, kw_only=True)
+class Regions:
+    """A source that asks in the region of each query, as Grafana does."""
+
+    home: CloudWatch
+    there: CloudWatch
+
+    def query(
+        self, targets: Sequence[Mapping[str, Any]], variables: Mapping[str, str], span: Span
+    ) -> list[Frame]:
+        regions = {filled(target["region"], variables) for target in targets}
+        (region,) = regions  # metric math needs all of a panel in one
+        source = self.there if region == self.there.region else self.home
+        return source.query(targets, variables, span)
+
+    def values(
+        self, query: Mapping[str, Any], variables: Mapping[str, str], span: Span
+    ) -> list[str]:
+        return self.home.values(query, variables, span)
+
+
 def panels_of(board: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for panel in board["panels"]:
         yield from panel.get("panels", []) or [panel]
@@ -50,7 +72,7 @@ def titles_of(board: dict[str, Any]) -> set[str]:
 
 
 def drawn_panels(
-    board: dict[str, Any], source: CloudWatch, chosen: dict[str, str], span: Span
+    board: dict[str, Any], source: Source, chosen: dict[str, str], span: Span
 ) -> dict[str, set[str]]:
     """What each panel shows, by its title up to a comma. Variables that the link leaves out are found as Grafana does."""
     # AWS publishes the instance of a volume on Nitro alone.
@@ -154,8 +176,9 @@ def test_a_message_of_another_region_links_to_its_metrics_there_and_to_burstwatc
         (url,) = re.findall(r"Dashboard: (\S+)", mail)
         board, variables, span = board_of(url)
         there = Clients(region)("cloudwatch")
-        source = CloudWatch(
-            client=cloud.clients("cloudwatch"), region="us-east-1", others={region: there}
+        source = Regions(
+            home=CloudWatch(client=cloud.clients("cloudwatch"), region="us-east-1"),
+            there=CloudWatch(client=there, region=region),
         )
         drawn = drawn_panels(board, source, variables, span)
     assert variables["region"] == "us-east-1"

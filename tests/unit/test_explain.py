@@ -334,9 +334,10 @@ def test_a_forecast_begins_on_the_curve_of_the_balance(drain: Path, delay_s: int
     assert len(forecasts) == len(lines) - 1  # one is the line of the page
 
 
-def test_the_words_of_a_picture_stay_inside_of_it(tmp_path: Path) -> None:
-    first, _ = drawn(written(tmp_path, [0.0, 0.0]), *GP2).split("The whole time")
-    assert ">Empty at the beginning</text>" in first
+@pytest.mark.parametrize("levels", [[0.0], [0.0, 0.0], [100.0, 0.0]])
+def test_the_words_of_a_picture_stay_inside_of_it(tmp_path: Path, levels: list[float]) -> None:
+    first, _ = drawn(written(tmp_path, levels), *GP2).split("The whole time")
+    assert (">Empty at the beginning</text>" in first) == (levels[0] == 0.0)
     for x, anchor in re.findall(r'x="([0-9.]+)" y="[0-9.]+" text-anchor="(start|end)"', first):
         assert float(x) < 780 or anchor == "end"
 
