@@ -56,14 +56,13 @@ fix: setup ## format, and fix what can be fixed
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: gen
-gen: setup ## write the generated files anew: catalog, dashboards, cases of the rules, example, requirements, README, golden messages
+gen: setup ## write the generated files anew: catalog, dashboards, example, requirements, README, golden messages
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
 	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
 	@$(BIN)/burstwatch catalog --member-stack-set > cdk/member-stack-set.json
 	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
-	@$(BIN)/python -m tools.rule_cases
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.golden
 	@$(BIN)/python -m tests.aws.doctored

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from demo.localcloud.cloud import free_port
-from tools.rule_replay import FOLDER
 
 pytestmark = pytest.mark.real
-CONFIG = FOLDER / "alertmanager.yml"
+CONFIG = Path(__file__).parents[2] / "monitoring" / "prometheus" / "alertmanager.yml"
 
 
 def test_amtool_has_nothing_to_say_of_the_configuration(program: Callable[[str], str]) -> None:
