@@ -64,10 +64,9 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
 	@$(BIN)/python -m tools.make_example
-	@$(BIN)/python -m tools.golden
+	@$(BIN)/python -m tests.goldens
 	@$(BIN)/python -m tests.aws.doctored
-	@$(BIN)/python -m tools.measured
-	@$(BIN)/python -m tools.readme
+	@$(BIN)/python -m tools.reference
 
 .PHONY: test
 test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about eighteen minutes
@@ -210,18 +209,12 @@ dist: setup $(JSII)/node_modules/.package-lock.json ## everything that a release
 	@$(BIN)/python -m tools.dist
 
 .PHONY: bench
-bench: setup .cache/localcloud.stamp ## what the model costs a sweep, how often its range holds, a month of a fleet, the sweep and the exporter beside others
-	@$(BIN)/python -m benchmarks.assess_speed
+bench: setup ## how often the range holds, the bill of a month, the day beside YACE and cloudwatch_exporter, the function's start
 	@$(BIN)/python -m benchmarks.calibration
-	@$(BIN)/python -m benchmarks.exporter
-	@$(BIN)/python -m benchmarks.balance_alone
 	@$(BIN)/python -m benchmarks.month
-	@$(BIN)/python -m benchmarks.month_grid
-	@$(BIN)/python -m benchmarks.programs
 	@$(BIN)/python -m benchmarks.day
-	@$(BIN)/python -m benchmarks.shards
-	@$(BIN)/python -m benchmarks.mixed
 	@$(BIN)/python -m benchmarks.cold_start
+	@$(BIN)/python -m benchmarks.tables
 
 .PHONY: fit
 fit: setup ## fit the hazard anew, with numpy and scipy in an environment of their own (VM=DIR, or ARGS=--without-vm)

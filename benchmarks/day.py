@@ -22,7 +22,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from benchmarks.one_day import COLD_LOOKS
-from benchmarks.programs import CACHE, PATIENCE_S, ROOT, Program, environment, fake, programs
+from benchmarks.peers import CACHE, PATIENCE_S, ROOT, Program, environment, fake, peers
 from benchmarks.record import RESULTS, keep
 from burstwatch.ebs.watching_prices import usd_of
 from tests.fake.herd import FLEETS
@@ -32,8 +32,6 @@ RESULT = RESULTS / "day.json"
 SIZES = (1_000, 10_000)
 #: Looks of burstwatch's day that are played after the first ones, by the number of volumes.
 PLAYED_LOOKS = {1_000: 90, 10_000: 30}
-#: Volumes of the fleet whose whole day is played, to see whether memory grows.
-MEMORY_VOLUMES = 200
 #: Seconds between two rounds in a day, and between two of the peers while they are measured.
 PERIODS_S, MEASURED_ROUND_S = (60, 300), 20
 ROUNDS, SCRAPES = 2, 10
@@ -59,16 +57,11 @@ def main() -> None:
                 if args.only in {None, name}
                 for period_s in PERIODS_S
             ]
-        for program in programs():
-            if program.name != "burstwatch" and args.only in {None, program.name}:
+        for program in peers():
+            if args.only in {None, program.name}:
                 for day in days_of_peer(program, volumes):
                     records += [_shown({**day, "fleet": fleet}) for fleet in FLEETS]
     keep("day", _with_earlier(records))
-    if args.only is None:
-        whole_day = day_of_ours(
-            "burstwatch serve", MEMORY_VOLUMES, "mixed", PERIODS_S[0], DAY_MINUTES - COLD_LOOKS
-        )
-        keep("served_memory", [whole_day])
 
 
 def _with_earlier(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -136,13 +129,11 @@ def day_of_ours(
         program, volumes, period_s,
         cpu_s=in_a_day("cpu_s"), metrics=in_a_day("metrics"), calls=in_a_day("calls"),
     )  # fmt: skip
-    hours = (mark for mark in marks if mark["look"] * period_s % 3_600 == 0)
     return numbers | {
         "fleet": fleet,
         "looks_played": last["look"],
         "peak_mib": max(mark["resident_mib"] for mark in marks),
         "series": last["series"],
-        "resident_mib_by_hour": [round(mark["resident_mib"]) for mark in hours],
     }
 
 

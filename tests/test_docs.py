@@ -7,9 +7,11 @@ import shlex
 import subprocess
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from benchmarks import tables
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.cli.catalog import catalog, member_role
 from burstwatch.cli.main import run
@@ -20,7 +22,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.owner_tags import read_owner_tags
 from tests.unit.played import rows_of, steady
-from tools.readme import PARTS, PICTURES, generated
+from tools import reference
 from tools.site import pages
 
 ROOT = Path(__file__).parents[1]
@@ -31,14 +33,12 @@ CONSOLE = re.findall(r"```console\n(.*?)```", HOW_IT_WORKS, flags=re.DOTALL)
 LONGEST_README = 7_000
 
 
-@pytest.mark.parametrize("page", PARTS, ids=lambda page: page.name)
-def test_the_tables_of_the_docs_are_those_of_the_settings_and_the_results(page: Path) -> None:
-    assert generated(page) == page.read_text(), "run 'make gen'"
-
-
-@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
-def test_the_pictures_of_the_docs_are_as_they_are_drawn_now(picture: Path) -> None:
-    assert PICTURES[picture]() == picture.read_text(), "run 'make gen'"
+@pytest.mark.parametrize("writer", [reference, tables], ids=["reference", "benchmarks"])
+def test_the_tables_of_the_docs_are_those_of_the_code_and_the_records(writer: ModuleType) -> None:
+    for page, parts in writer.PARTS.items():
+        assert reference.with_parts(page, parts) == page.read_text(), (
+            f"run python -m {writer.__name__}"
+        )
 
 
 def test_the_catalog_of_the_cdk_app_is_the_one_of_the_library() -> None:

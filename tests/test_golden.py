@@ -6,7 +6,7 @@ import pytest
 
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.message import NO_ACTION, TITLE_LENGTH
-from tools.golden import CASES, golden_path, messages
+from tests.goldens import CASES, golden_path, messages
 
 UNIT = "123456789012/us-east-1"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.golden import FOLDER as GOLDEN
+from tests.goldens import FOLDER as GOLDEN
 
 ROOT = Path(__file__).parents[1]
 RULES = sorted((ROOT / "monitoring" / "prometheus").glob("*.alerts.yml"))

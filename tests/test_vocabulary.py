@@ -29,7 +29,7 @@ NOT_SAID = {
 }
 PAGES = [
     path.relative_to(ROOT).as_posix()
-    for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "benchmarks/RESULTS.md", "monitoring/runbooks/*.md")
+    for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "monitoring/runbooks/*.md")
     for path in sorted(ROOT.glob(pattern))
 ]  # fmt: skip
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL)

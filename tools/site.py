@@ -75,7 +75,6 @@ NAVIGATION = [
             {"How good is a page?": "backtest.md"},
             {"Architecture": "architecture.md"},
             {"Engineering notes": "engineering-notes.md"},
-            {"Results in full": "results.md"},
             {"Decisions": "decisions/*"},
         ]
     },
@@ -103,7 +102,6 @@ def pages() -> dict[str, str]:
         "README.md": "index.md",
         "CONTRIBUTING.md": "contributing.md",
         "CHANGELOG.md": "changelog.md",
-        "benchmarks/RESULTS.md": "results.md",
     }
     for folder in ("", "decisions/"):
         for path in sorted((ROOT / "docs" / folder).glob("*.md")):

@@ -1,7 +1,7 @@
 """Lets Python look for garbage seldom.
 
 A look makes a hundred thousand objects, and nearly all of them end with it by themselves. To search them again and again for
-those that only refer to one another was a fifth of a sweep (`python -m benchmarks.programs`).
+those that only refer to one another was a fifth of a sweep.
 """
 
 import gc

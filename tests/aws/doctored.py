@@ -10,7 +10,7 @@ from tests.aws.commands import burstwatch
 from tests.aws.standby import deploy_standby, watch_heartbeat
 from tests.aws.sweeping import EVERY_KIND, NOTICE, TOPIC, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
-from tools.golden import FOLDER
+from tests.goldens import FOLDER
 
 GOLDEN = FOLDER / "doctor.txt"
 FUNCTION, RULE, KEY = "burstwatch-sweep", "burstwatch-rule", "arn:aws:kms:key/1"

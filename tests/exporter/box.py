@@ -6,8 +6,8 @@ from pathlib import Path
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
+from tests.exporter.pages import Hands, flags, plant
 from tests.exporter.scraped import value
-from tools.pages import Hands, flags, plant
 
 VOLUMES = {"nvme1n1": "vol-0aaaaaaaaaaaaaaa1", "nvme2n1": "vol-0bbbbbbbbbbbbbbb2"}
 INSTANCE_STORE = {"device/model": "Amazon EC2 NVMe Instance Storage\n", "device/serial": "AWS1\n"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
-from tools.pages import Hands, flags, plant
+from tests.exporter.pages import Hands, flags, plant
 
 CONFIG = """
 devices:

@@ -1,4 +1,4 @@
-"""The real exporter under every attack of `benchmarks.attacks`: an honest client gets its page, and nothing is left."""
+"""The real exporter under every attack of ``attacks``: an honest client gets its page, and nothing is left."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.attacks import ATTACKS, Target, attacked, descriptors, exporter
+from tests.exporter.attacks import ATTACKS, Target, attacked, descriptors, exporter
 
 pytestmark = pytest.mark.real
 

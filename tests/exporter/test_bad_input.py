@@ -19,7 +19,7 @@ from burstwatch_exporter.main import run
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.machine import CONFIG, Machine
-from tools.pages import plant
+from tests.exporter.pages import plant
 
 LINE = "8 16 sdb 10 0 320 0 5 0 160 0 1 0 0"
 

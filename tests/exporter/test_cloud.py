@@ -28,8 +28,8 @@ from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account
 from tests.exporter.ledgers import BUCKET, HostileEbs, a_ledger, a_promise, shares
 from tests.exporter.metadata import Handler, Metadata
+from tests.exporter.pages import Hands, flags, plant
 from tests.exporter.scraped import value
-from tools.pages import Hands, flags, plant
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box, told
 from tests.exporter.events import LXCFS, broken
 from tests.exporter.ledgers import a_disk
 from tests.exporter.metadata import Handler, Metadata
+from tests.exporter.pages import plant
 from tests.exporter.scraped import value
-from tools.pages import plant
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from burstwatch_exporter.main import run
 from burstwatch_exporter.serve import LOG
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.machine import Machine
-from tools.pages import plant
+from tests.exporter.pages import plant
 
 
 def exporter_of(root: Path) -> Exporter:

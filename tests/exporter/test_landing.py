@@ -17,8 +17,8 @@ from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.landing import landing
 from tests.exporter.box import VOLUMES, Box
+from tests.exporter.pages import TREES
 from tests.exporter.scraped import value
-from tools.pages import TREES
 
 VOLUME = VOLUMES["nvme1n1"]
 

@@ -22,8 +22,8 @@ from burstwatch_exporter.measure.target import Target, read_stripe
 from burstwatch_exporter.snapshot import View
 from tests.exporter.events import LXCFS
 from tests.exporter.measuring import JOBS
+from tests.exporter.pages import plant
 from tests.exporter.planted import VOLUME, Planted
-from tools.pages import plant
 
 SHORT = {
     "probe": "--runtime-s=1", "probe-hdd": "--runtime-s=1", "fio-16k-16jobs": "--runtime-s=0.3",

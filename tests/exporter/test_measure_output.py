@@ -15,7 +15,7 @@ from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dben
 from burstwatch_exporter.measure.picture import page
 from burstwatch_exporter.measure.record import RecordError, read_result, result_json, write_record
 from burstwatch_exporter.measure.report import minutes, record_markdown, record_text
-from tools.pages import MEASURED
+from tests.exporter.pages import MEASURED
 
 CORPUS = Path(__file__).parent / "fio_output"
 GOOD = (CORPUS / "mix.json").read_text()

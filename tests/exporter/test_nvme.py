@@ -27,8 +27,8 @@ from burstwatch_exporter.nvme_helper import MOST_CLIENTS, Helper, open_socket, r
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.box import VOLUMES, Box, told
+from tests.exporter.pages import TREES, Hands, flags, plant
 from tests.exporter.scraped import value
-from tools.pages import TREES, Hands, flags, plant
 
 BINS = [(0, 100, 7), (100, 1_000, 3), (1_000, 2**40, 1)]
 

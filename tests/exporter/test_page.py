@@ -27,7 +27,7 @@ from burstwatch_exporter.metrics import METRICS
 from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
-from tools.pages import TREES, Hands, flags, landing_page, page, plant
+from tests.exporter.pages import TREES, Hands, flags, landing_page, page, plant
 
 HOSTS = sorted(TREES.glob("*.yml"))
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"

@@ -16,8 +16,8 @@ from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.machine import CONFIG, Machine
+from tests.exporter.pages import flags, plant
 from tests.exporter.states import some
-from tools.pages import flags, plant
 
 
 def seen(exporter: Exporter) -> tuple[float, float, str]:

@@ -33,7 +33,7 @@ from burstwatch_exporter.settings import parse_options
 from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 from tests.exporter.machine import Machine
-from tools.pages import flags
+from tests.exporter.pages import flags
 
 PASSWORD = "correct horse"
 HASH = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()

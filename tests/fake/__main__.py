@@ -12,7 +12,6 @@ from pathlib import Path
 
 from tests.fake.aws import FakeAws
 from tests.fake.herd import FLEETS, Herd
-from tests.fake.mixed import Mixed
 from tests.fake.quotas import Quotas
 from tests.fake.server import FakeServer
 
@@ -21,9 +20,7 @@ def main() -> None:
     """Serve."""
     parser = argparse.ArgumentParser(prog="python -m tests.fake", description=__doc__)
     parser.add_argument("--volumes", type=int, default=1_000)
-    parser.add_argument("--mixed", type=int, default=0, help="other things with credits")
     parser.add_argument("--quotas", action="store_true", help="refuse what comes too fast")
-    parser.add_argument("--others", type=float, default=0.0, help="their share of EC2's quota")
     parser.add_argument(
         "--clock", type=Path, help="a file with the time, in place of the machine's"
     )
@@ -33,17 +30,13 @@ def main() -> None:
     aws = FakeAws(clock=clock, keeps_calls=False)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
     aws.add_herd(Herd(count=args.volumes, ends_s=clock(), fleet=args.fleet))
-    aws.add_mixed(Mixed(args.mixed))
     if args.quotas:
-        aws.quotas = Quotas(time.time, others=args.others)
+        aws.quotas = Quotas(time.time)
     server = FakeServer(aws)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.url, flush=True)
     sys.stdin.read()
-    refused = aws.quotas.refused if aws.quotas else {}
-    print(
-        json.dumps({"calls": aws.counted, "billed_metrics": aws.billed_metrics, "refused": refused})
-    )
+    print(json.dumps({"calls": aws.counted, "billed_metrics": aws.billed_metrics}))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd
 from tests.fake.mixed import Mixed
 from tests.fleet.fleets import fleet_of, page_of, series_of, value_of
-from tools.golden import FLEET_PAGE, fleet_page
+from tests.goldens import FLEET_PAGE, fleet_page
 
 MEMBER = "222222222222"
 ROLE = f"arn:aws:iam::{MEMBER}:role/burstwatch-member"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.fuzz.targets import CORPUS, TARGETS
 
 FOUND = Path(".cache/fuzz/found")
-#: The figures of the last run. Those of docs/security.md are a copy in benchmarks/results.
+#: The figures of the last run.
 KEPT = Path(".cache/fuzz/fuzz.json")
 RUNS = re.compile(r"Done (\d+) runs")
 LARGEST_BYTES = 4_096

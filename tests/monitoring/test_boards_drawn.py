@@ -22,10 +22,10 @@ from demo.page import report
 from monitoring.look.frames import Field, Frame, Span, series
 from monitoring.look.page import Wish, look
 from tests.conftest import NOW, fake_cloud, find_program
+from tests.exporter.pages import MEASURED, TREES
 from tests.monitoring.played import board, looked_at, play
 from tests.monitoring.playing import LIVE_AT, playing
 from tools.looks import Seen, look_at
-from tools.pages import MEASURED, TREES
 
 pytestmark = pytest.mark.real
 NAMES = ("fleet", "volume", "resource", "host")

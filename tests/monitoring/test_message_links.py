@@ -20,9 +20,9 @@ from monitoring.look.frames import Frame, Span
 from monitoring.look.page import Wish, resolved
 from monitoring.look.sources import CloudWatch, Source, filled
 from tests.conftest import Cloud, fake_cloud
+from tests.goldens import CASES, SETTINGS, golden_path
 from tests.kinds._rds import instance
 from tests.kinds.life import live
-from tools.golden import CASES, SETTINGS, golden_path
 
 BOARDS = Path(__file__).parents[2] / "monitoring" / "grafana"
 

@@ -64,7 +64,7 @@ def counts(case: dict[str, Any], alert: dict[str, Any]) -> list[tuple[int, bool]
     for expected in case["promql_expr_test"]:
         name = re.search(r'alertname(=~|!~|=)"([^"]*)"', expected["expr"])
         severity = re.search(r'severity="([^"]*)"', expected["expr"])
-        if name is None or severity and severity[1] != alert["labels"]["severity"]:
+        if name is None or (severity and severity[1] != alert["labels"]["severity"]):
             continue
         if bool(re.fullmatch(name[2], alert["alert"])) is not (name[1] == "!~"):
             minute = int(expected["eval_time"].removesuffix("m"))

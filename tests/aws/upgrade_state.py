@@ -1,4 +1,4 @@
-"""Keeps what the sweeps of a version leave behind, for the tests of the next: `python -m tools.upgrade_state 0.2.0`.
+"""Keeps what the sweeps of a version leave behind, for the tests of the next: `python -m tests.aws.upgrade_state 0.2.0`.
 
 A release runs it once, with its own code. What it wrote is never written anew: it is what a deployment has
 when it is upgraded.
@@ -15,7 +15,7 @@ from tests.aws.standby import deploy_standby, watch_heartbeat
 from tests.aws.sweeping import CONFIG, Disk, run_sweep
 from tests.conftest import Cloud, fake_cloud
 
-FOLDER = Path(__file__).parents[1] / "tests" / "aws" / "upgrades"
+FOLDER = Path(__file__).parent / "upgrades"
 #: How many volumes are in danger in each state: one, and as many as one alarm stands for.
 COUNTS = {"one": 1, "many": 20}
 #: Minutes of datapoints that are kept: as many as a sweep asks for at first.
@@ -24,7 +24,7 @@ KEPT_S = 35 * 60.0
 
 def main() -> None:
     """Write the states of a version."""
-    parser = argparse.ArgumentParser(prog="python -m tools.upgrade_state", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.aws.upgrade_state", description=__doc__)
     parser.add_argument("version")
     version = parser.parse_args().version
     FOLDER.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ def burn(cloud: Cloud, disks: list[Disk], *, iops: float) -> None:
         disk.minute(iops=iops)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of the account
+def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=_as_text))
 
 

@@ -1,31 +1,22 @@
-"""The sweep beside YACE and Prometheus' cloudwatch_exporter: one full round of each on the same fleet.
+"""The peers and the fake that ``day`` measures: YACE and Prometheus' cloudwatch_exporter, from their registries.
 
-Each program runs by itself against the strict fake on the wire, with the account's quotas, and is measured
-by the system. All ask for the same three metrics' worth of knowledge: balance, reads and writes; the sweep
-is its own Lambda handler's path, publishing and alarms included. `make bench` gets the peers from their
-registries (needs go, and a Java with Maven); a program that cannot be had is said to be left out.
+All ask for the same three metrics of a volume: balance, reads and writes. A program that cannot be had (YACE needs go,
+cloudwatch_exporter a Java with Maven) is said to be left out.
 """
 
-import argparse
 import json
 import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.request import urlopen
-
-from benchmarks.record import keep
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache" / "peers"
-SIZES = (100, 1_000, 10_000, 100_000)
 YACE = ("github.com/nerdswords/yet-another-cloudwatch-exporter", "v0.61.2")
 MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 #: The SDK that it ships with (2.27.7) cannot be told another address; the next minor one can.
@@ -62,81 +53,23 @@ metrics:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """How one is started. One with a ``port`` is over when its page there has ``done`` in it."""
+    """How one is started, and its port. A round of it is over when its page there has ``done`` in it."""
 
     name: str
     command: list[str]
-    port: int | None = None
-    done: str = ""
+    port: int
+    done: str
 
 
-def main() -> None:
-    """Every program at every size."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__)
-    parser.add_argument("--volumes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--only", help="one program by name")
-    args = parser.parse_args()
-    records = []
-    for program in programs():
-        if args.only not in {None, program.name}:
-            continue
-        for volumes in args.volumes:
-            record = measured(program, volumes)
-            records.append(record)
-            print(
-                f"{program.name:20} {volumes:7} volumes  {record['api_calls']:6} calls  {record['billed_metrics']:7} metrics"
-                f"  {1_000_000 * record['cpu_s'] / volumes:7.0f} us/volume  {record['wall_s']:6.1f} s  {record['peak_mib']:5.0f} MiB",
-                flush=True,
-            )
-    if args.only is None:
-        keep("programs", records)
-
-
-def programs() -> Iterator[Program]:
+def peers() -> Iterator[Program]:
     """Those that can be had here."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    yield Program(name="burstwatch", command=[sys.executable, "-m", "benchmarks.one_sweep"])
     for name, get in (("yace", _yace), ("cloudwatch_exporter", _cloudwatch_exporter)):
         program = get()
         if program is None:
             print(f"{name} is left out: what builds it is not here")
         else:
             yield program
-
-
-def measured(program: Program, volumes: int) -> dict[str, Any]:
-    """One full round: from the start of the process until everything is there."""
-    with fake(volumes) as (url, ended):
-        env = environment(url)
-        began = time.monotonic()
-        log = (CACHE / f"{program.name}.log").open("w")
-        child = subprocess.Popen(program.command, env=env, stdout=log, stderr=log, cwd=ROOT)  # noqa: S603 - our own list
-        try:
-            if program.port is None:
-                _, status, used = os.wait4(child.pid, 0)
-                if status:
-                    msg = f"{program.name} failed, see {log.name}"
-                    raise RuntimeError(msg)
-                wall_s = time.monotonic() - began
-            else:
-                _await(program, child)
-                wall_s = time.monotonic() - began
-                child.kill()
-                _, _, used = os.wait4(child.pid, 0)
-        finally:
-            child.poll()
-        told = ended()
-    return {
-        "program": program.name,
-        "volumes": volumes,
-        "api_calls": sum(told["calls"].values()),
-        "billed_metrics": told["billed_metrics"],
-        "cpu_s": used.ru_utime + used.ru_stime,
-        "wall_s": wall_s,
-        "peak_mib": used.ru_maxrss / 1024,
-        "calls": told["calls"],
-        "refused": sum(told["refused"].values()),
-    }
 
 
 def environment(url: str) -> dict[str, str]:
@@ -153,20 +86,14 @@ def environment(url: str) -> dict[str, str]:
 
 @contextmanager
 def fake(
-    volumes: int,
-    *,
-    mixed: int = 0,
-    others: float = 0.0,
-    clock: Path | None = None,
-    fleet: str = "mixed",
+    volumes: int, *, clock: Path | None = None, fleet: str = "mixed"
 ) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """The fake as a process of its own: its address, and what was asked of it when it ends.
 
-    ``mixed`` are other things with credits. ``others`` is the share of EC2's quota that others in the account take.
     The ``fleet`` says what its volumes do (tests/fake/herd.py). With a ``clock``, a file with the time, there are no quotas: they are by the second.
     """
     command = [sys.executable, "-m", "tests.fake", "--volumes", str(volumes)]
-    command += ["--mixed", str(mixed), "--others", str(others), "--fleet", fleet]
+    command += ["--fleet", fleet]
     command += ["--quotas"] if clock is None else ["--clock", str(clock)]
     child = subprocess.Popen(  # noqa: S603 - our own
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -185,21 +112,6 @@ def fake(
     finally:
         child.kill()
         child.wait()
-
-
-def _await(program: Program, child: subprocess.Popen[bytes]) -> None:
-    """Read its page until the last thing that it asks for is there."""
-    ends = time.monotonic() + PATIENCE_S
-    while time.monotonic() < ends and child.poll() is None:
-        time.sleep(0.2)
-        try:
-            with urlopen(f"http://127.0.0.1:{program.port}/metrics", timeout=PATIENCE_S) as page:
-                if program.done in page.read().decode():
-                    return
-        except (URLError, OSError):
-            continue
-    msg = f"{program.name} did not finish, see {CACHE / program.name}.log"
-    raise RuntimeError(msg)
 
 
 def _yace() -> Program | None:
@@ -249,7 +161,3 @@ def _cloudwatch_exporter() -> Program | None:
 
 def _run(command: list[str], folder: Path, env: dict[str, str] | None = None) -> None:
     subprocess.run(command, cwd=folder, env=env, check=True)  # noqa: S603 - our own list
-
-
-if __name__ == "__main__":
-    main()

@@ -19,13 +19,13 @@ from burstwatch.kinds import find_kinds
 from burstwatch.web.exposition import encode
 from tests.aws.sweeping import CONFIG, Disk, run_sweep
 from tests.conftest import NOW, Cloud, fake_cloud
+from tests.exporter.pages import TREES, landing_page, page
 from tests.fake.herd import Herd
 from tests.fake.mixed import Mixed
 from tests.kinds.life import live
-from tools.pages import TREES, landing_page, page
 
-FOLDER = Path(__file__).parents[1] / "tests" / "golden"
-FLEET_PAGE = Path(__file__).parents[1] / "tests" / "fleet" / "page.prom"
+FOLDER = Path(__file__).parent / "golden"
+FLEET_PAGE = Path(__file__).parent / "fleet" / "page.prom"
 REFUSED_ROLE = "arn:aws:iam::222222222222:role/burstwatch-member"
 SETTINGS = replace(
     CONFIG,

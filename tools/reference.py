@@ -1,0 +1,201 @@
+"""Writes the tables of the docs that are made of the code: settings, kinds, metrics, flags, JSON, messages. Run by `make gen`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from burstwatch import kinds
+from burstwatch.backtest.scores import COLUMNS
+from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS
+from burstwatch.config import SETTINGS, Setting
+from burstwatch.fleet.metrics import served_metrics
+from burstwatch.kinds import find_kinds
+from burstwatch.web.exposition import Definition
+from burstwatch_exporter.measure.plan import imagined, make_plan
+from burstwatch_exporter.measure.profiles import find_profile, profiles
+from burstwatch_exporter.measure.report import plan_text
+from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_FLAGS
+from burstwatch_exporter.measure.settings import SWITCHES
+from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.settings import SETTINGS as FLAGS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+GOLDEN = ROOT / "tests" / "golden" / "ebs_volume.txt"
+#: The stack itself fills these in.
+OF_THE_STACK = {
+    "deployment",
+    "sweep_period_s",
+    "page_topic_arn",
+    "notice_topic_arn",
+    "events_topic_arn",
+}
+#: The lines of an alarm that the README shows.
+OF_A_PAGE = ("Where:", "Do now:", "Do next:", "Command:", "Load:")
+
+
+def markdown_table(headings: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown. ``headings`` are divided by ``|``, as in the table itself."""
+    width = headings.count("|") + 1
+    lines = [headings, " | ".join(["---"] * width), *(" | ".join(row) for row in rows)]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def settings_table() -> str:
+    """The settings that a deployment can be given."""
+    rows = [
+        (f"`{setting.name}`", _default(setting) or "none", setting.help)
+        for setting in SETTINGS
+        if setting.name not in OF_THE_STACK
+    ]
+    return markdown_table("setting | default | meaning", rows)
+
+
+def flags_table(settings: Iterable[Setting], switches: dict[str, str] | None = None) -> str:
+    """The flags of a program, those without a value first."""
+    rows = [(f"`--{name}`", "", text) for name, text in (switches or {}).items()]
+    for flag in settings:
+        default = _default(flag)
+        rows.append((f"`--{flag.name}`", f"`{default}`" if default else "none", flag.help))
+    return markdown_table("flag | default | meaning", rows)
+
+
+def _default(setting: Setting) -> str:
+    value = setting.default
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def kinds_table() -> str:
+    """The resource types that are watched, each by the first line of its own file."""
+    rows = []
+    for kind in find_kinds().values():
+        text = (import_module(f"{kinds.__name__}.{kind.name}").__doc__ or "").partition("\n")[0]
+        metrics = ", ".join(f"`{metric}`" for metric in kind.level_metrics)
+        rows.append((f"`{kind.name}`", text, metrics))
+    return markdown_table("kind | what runs out | metrics", rows)
+
+
+def metrics_table(metrics: Iterable[Definition]) -> str:
+    """Metrics of Prometheus, with their labels."""
+    rows = [
+        (
+            f"`{metric.printed}`",
+            metric.type,
+            ", ".join(metric.labels) or "-",
+            metric.help.replace("|", " or "),
+        )
+        for metric in metrics
+    ]
+    return markdown_table("metric | type | labels | ", rows)
+
+
+def documents_table() -> str:
+    """Each document of ``--json``, the command that prints it, and its fields beside those of all documents."""
+    rows = [
+        (
+            f"`{name}`",
+            f"`burstwatch {document.command}`",
+            document.when,
+            ", ".join(f"`{field}`" for field in document.fields),
+        )
+        for name, document in DOCUMENTS.items()
+    ]
+    return markdown_table("document | command | how often | fields", rows)
+
+
+def fields_table() -> str:
+    """Each field of ``--json`` with its type and its meaning, those of all documents first."""
+    names = [*COMMON, *sorted(set(FIELDS) - {*COMMON})]
+    rows = [(f"`{name}`", FIELDS[name].type, FIELDS[name].text) for name in names]
+    return markdown_table("field | type | meaning", rows)
+
+
+def profiles_table() -> str:
+    """Every profile of a measurement with what it runs."""
+    rows = []
+    for profile in profiles().values():
+        step = profile.steps[0]
+        each = f"{step.block_kib:g} KiB, {step.jobs} x {step.depth} in flight, {step.runtime_s:g} s"
+        if len({(step.block_kib, step.jobs, step.depth) for step in profile.steps}) > 1:
+            each = f"{each} and others"
+        rows.append((f"`{profile.name}`", str(len(profile.steps)), each, profile.help))
+    return markdown_table("profile | steps | each step: size, jobs x in flight, time | ", rows)
+
+
+def plan_example() -> str:
+    """An example of a plan."""
+    budgets = [flag.default for flag in MEASURE_FLAGS if flag.name == "budget-percent"]
+    budget_ratio = float(budgets[0]) / 100
+    given, credit = imagined(
+        "gp2", 100, members=1, balance_ratio=1, budget_ratio=budget_ratio, vcpus=1
+    )
+    profile = find_profile("fio-16k-16jobs")
+    text = plan_text(profile, make_plan(profile.steps, given, credit), "gp2 of 100 GiB")
+    command = (
+        "burstwatch-exporter measure --plan --profile fio-16k-16jobs --type gp2 --size-gib 100"
+    )
+    return f"```console\n$ {command}\n{text.strip()}\n```\n"
+
+
+def columns_list() -> str:
+    """What each column of a backtest means."""
+    return "".join(f"- **{column.name}**: {column.help}.\n" for column in COLUMNS)
+
+
+def alarm_text() -> str:
+    """The alarm of a draining volume, as its golden file has it."""
+    return _golden("==== ALARM to page")
+
+
+def page_text() -> str:
+    """The lines of that alarm that say what happens, where, and what to do."""
+    lines = alarm_text().splitlines(keepends=True)
+    fence, title, end = lines[0], lines[1], lines[-1]
+    return fence + title + "".join(line for line in lines if line.startswith(OF_A_PAGE)) + end
+
+
+def email_text() -> str:
+    """The e-mail about it, as its golden file has it."""
+    return _golden("==== opened to events, e-mail")
+
+
+def _golden(heading: str) -> str:
+    _, _, rest = GOLDEN.read_text(encoding="utf-8").partition(heading)
+    message = rest.partition("\n==== ")[0].partition("\n")[2]
+    return f"```text\n{message.strip()}\n```\n"
+
+
+PARTS: dict[Path, dict[str, Callable[[], str]]] = {
+    ROOT / "README.md": {"page": page_text},
+    DOCS / "kinds.md": {"kinds": kinds_table},
+    DOCS / "settings.md": {"settings": settings_table},
+    DOCS / "exporter.md": {
+        "flags": lambda: flags_table(FLAGS),
+        "metrics": lambda: metrics_table(METRICS),
+    },
+    DOCS / "serving.md": {"served": lambda: metrics_table(served_metrics())},
+    DOCS / "measuring.md": {
+        "plan": plan_example,
+        "profiles": profiles_table,
+        "measure-flags": lambda: flags_table(MEASURE_FLAGS, SWITCHES),
+    },
+    DOCS / "json.md": {"documents": documents_table, "fields": fields_table},
+    DOCS / "alerting.md": {"alarm": alarm_text, "email": email_text},
+    DOCS / "backtest.md": {"columns": columns_list},
+}
+
+
+def with_parts(page: Path, parts: dict[str, Callable[[], str]]) -> str:
+    """A page's text with its generated parts as they must be, each between its marks."""
+    text = page.read_text(encoding="utf-8")
+    for name, make in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = before + begin + make() + end + after
+    return text
+
+
+if __name__ == "__main__":
+    for path, tables in PARTS.items():
+        path.write_text(with_parts(path, tables), encoding="utf-8")
