@@ -14,9 +14,12 @@ export UV_PYTHON_DOWNLOADS := never
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 
-# Runs a step of a target and prints its seconds.
-timed = began=$$(date +%s%N); { $(2); } && code=0 || code=$$?; \
-	printf '%-14s %6.1f s\n' '$(1)' "$$((($$(date +%s%N) - began) / 100000000))e-1"; exit $$code
+# Runs a step of a target and prints its seconds. What a step that failed printed is printed once more at the end.
+timed = began=$$(date +%s%N); log=.cache/steps/$(subst $() ,-,$(1)).log; mkdir -p .cache/steps; \
+	{ $(2); } 2>&1 | tee $$log; code=$${PIPESTATUS[0]}; \
+	printf '%-14s %6.1f s\n' '$(1)' "$$((($$(date +%s%N) - began) / 100000000))e-1"; \
+	if [ $$code = 0 ]; then rm $$log; fi; exit $$code
+failed = for log in .cache/steps/*.log; do echo "failed: $$(basename $$log .log)"; cat $$log; done
 
 .PHONY: help
 help: ## list the targets
@@ -41,14 +44,24 @@ $(UV):
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
+#: Tests that wait for a clock, an emulator or a program that the machine may not have; and those too long for the inner loop.
+LONG := not clouds and not real
+
 .PHONY: check
 check: setup ## the inner loop: format, lint, types, walls and the fast tests
+	@$(MAKE) -j 2 --output-sync=target check-code check-tests
+
+.PHONY: check-code
+check-code: setup
 	@$(call timed,format,$(BIN)/ruff format --check --quiet . || { echo "run 'make fix'"; false; })
 	@$(call timed,lint,$(BIN)/ruff check --quiet .)
 	@$(call timed,types,$(BIN)/mypy --no-error-summary)
 	@$(call timed,walls,$(BIN)/lint-imports --no-logo >.cache/walls.txt || { cat .cache/walls.txt; false; })
 	@$(call timed,TypeScript,npm run --silent check)
-	@$(call timed,fast tests,$(BIN)/pytest -q -n 3 --dist worksteal -m "not local_cloud and not other_clouds and not fakecloud and not real and not slow")
+
+.PHONY: check-tests
+check-tests: setup
+	@$(call timed,fast tests,$(BIN)/pytest -q -n 2 --dist worksteal -m "$(LONG) and not slow")
 
 .PHONY: fix
 fix: setup ## format, and fix what can be fixed
@@ -69,14 +82,16 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(BIN)/python -m tools.reference
 
 .PHONY: test
-test: setup .cache/localcloud.stamp .cache/grafana/look.js ## everything, in about eighteen minutes
-	@# The clouds wait for the clock most of the time, so the rest runs beside them. If the inner loop fails, they are stopped.
-	@set -m; $(MAKE) --keep-going test-cloud other-clouds >.cache/test-cloud.log 2>&1 & cloud=$$!; set +m; failed=0; \
-	trap 'kill -INT -- -$$cloud; exit 130' INT TERM; \
-	$(MAKE) check || { kill -INT -- -$$cloud; exit 1; }; \
-	$(MAKE) -j 3 --output-sync=target test-cdk test-wheel test-chart || failed=1; \
-	$(MAKE) test-real || failed=1; \
-	wait $$cloud || failed=1; cat .cache/test-cloud.log; exit $$failed
+test: setup ## all that needs no clock, emulator or further program, in about five minutes
+	@$(MAKE) -j 2 --keep-going --output-sync=target check-code test-python test-cdk test-wheel || { $(failed); exit 1; }
+
+.PHONY: test-python
+test-python: setup
+	@$(call timed,tests,$(BIN)/pytest -q -n 2 --dist worksteal --hypothesis-profile=many -m "$(LONG)")
+
+.PHONY: test-all
+test-all: setup ## what make test leaves out: emulators of AWS, fio, a throttled disk, Prometheus, Chromium, built packages
+	@$(MAKE) --keep-going test-real test-cloud || { $(failed); exit 1; }
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises
@@ -113,14 +128,17 @@ test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or
 	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
-LOOK := monitoring/look/grafana
-$(LOOK)/node_modules/.package-lock.json: $(LOOK)/package-lock.json
+# What draws dashboards for the tests: installed and built outside of the tree.
+LOOK := tests/look/grafana
+.cache/look/node_modules/.package-lock.json: $(LOOK)/package.json $(LOOK)/package-lock.json
 	@echo "installing Grafana's components, for pictures of the dashboards"
-	@npm ci --prefix $(LOOK) --silent --no-audit --no-fund --ignore-scripts
+	@mkdir -p .cache/look && cp $(LOOK)/package.json $(LOOK)/package-lock.json .cache/look
+	@npm ci --prefix .cache/look --silent --no-audit --no-fund --ignore-scripts
 
-.cache/grafana/look.js: $(LOOK)/node_modules/.package-lock.json $(LOOK)/tsconfig.json $(wildcard $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs) | .cache/node.stamp
-	@node_modules/.bin/tsc -p $(LOOK)
-	@node $(LOOK)/build.mjs .cache/grafana
+.cache/grafana/look.js: .cache/look/node_modules/.package-lock.json $(LOOK)/tsconfig.json $(wildcard $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs) | .cache/node.stamp
+	@cp $(LOOK)/*.ts $(LOOK)/*.tsx $(LOOK)/*.mjs $(LOOK)/tsconfig.json .cache/look
+	@node_modules/.bin/tsc -p .cache/look
+	@node .cache/look/build.mjs .cache/grafana
 
 JSII := cdk/jsii
 $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
@@ -131,13 +149,9 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
 	@$(call timed,real and slow,$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow")
 
-.PHONY: test-bare
-test-bare: setup .cache/grafana/look.js ## what differs where Prometheus, Chromium, fio and their like are missing
-	@$(BIN)/pytest -q -m "not local_cloud and not other_clouds and not fakecloud and not slow" $$(grep -lr "program(\|find_program" tests --include='test_*.py' | grep -v local_cloud)
-
 .PHONY: test-cloud
-test-cloud: setup .cache/localcloud.stamp .cache/grafana/look.js ## the demo and the dead-man switch on the local cloud
-	@$(call timed,local cloud,$(BIN)/pytest -q -m local_cloud)
+test-cloud: setup .cache/localcloud.stamp .cache/localemu.stamp .cache/grafana/look.js ## the demo and the stack on two emulators of AWS; UPDATE=1 writes the table of docs/security.md
+	@$(call timed,clouds,$(BIN)/pytest -q -m clouds)
 
 MINUTES ?= 10
 .PHONY: mutants
@@ -163,35 +177,28 @@ LOCALCLOUD := demo/localcloud
 	@$(UV) pip install --quiet --require-hashes --python .cache/localstack/bin/python -r $(LOCALCLOUD)/localstack.txt
 	@touch $@
 
-.cache/localemu.stamp: $(LOCALCLOUD)/localemu.txt .cache/lambda-runtime.stamp | $(UV)
-	@echo "installing localemu"
-	@python="$$($(PYTHON) tools/find_python.py)"; [ -n "$$python" ] || { echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; }; \
-	$(UV) venv --quiet --clear --python "$$python" .cache/localemu
-	@$(UV) pip install --quiet --require-hashes --python .cache/localemu/bin/python -r $(LOCALCLOUD)/localemu.txt
-	@touch $@
-
-CLOUD ?= localemu
-.PHONY: other-clouds
-other-clouds: ## the template, the rights and the calls on an emulator that others wrote (Python 3.12 or 3.13); CLOUD=fakecloud FAKECLOUD=PATH is another, UPDATE=1 writes the table of the docs
-	@if [ $(CLOUD) = fakecloud ]; then $(MAKE) setup && $(BIN)/pytest -q -m fakecloud; \
-	elif [ -n "$$($(PYTHON) tools/find_python.py)" ]; then $(MAKE) -j 4 setup .cache/localemu.stamp && $(BIN)/pytest -q -m other_clouds; \
-	elif [ -n "$$REQUIRE_PROGRAMS" ]; then echo "localemu needs Python 3.12 or 3.13, and neither was found"; exit 1; \
-	else echo "left out: localemu needs Python 3.12 or 3.13, and neither was found"; fi
+# localemu is left out where no Python runs it, but not where everything must be tested.
+.cache/localemu.stamp: tests/clouds/localemu.txt .cache/lambda-runtime.stamp | $(UV)
+	@python="$$($(PYTHON) tools/find_python.py)"; \
+	if [ -n "$$python" ]; then echo "installing localemu"; $(UV) venv --quiet --clear --python "$$python" .cache/localemu && \
+	$(UV) pip install --quiet --require-hashes --python .cache/localemu/bin/python -r tests/clouds/localemu.txt && touch $@; \
+	else echo "localemu needs Python 3.12 or 3.13, and neither was found"; [ -z "$$REQUIRE_PROGRAMS" ]; fi
 
 .PHONY: demo
 demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes
 	@# What draws the dashboards is built meanwhile.
 	@$(MAKE) .cache/grafana/look.js >.cache/grafana.log 2>&1 & look=$$!; code=0; \
-	PYTHONUNBUFFERED=1 $(BIN)/python -m demo $(ARGS) || code=$$?; \
-	wait $$look || { cat .cache/grafana.log; code=1; }; exit $$code
+	PYTHONUNBUFFERED=1 $(BIN)/python -m demo --boards tests.look $(ARGS) || code=$$?; \
+	wait $$look || { cat .cache/grafana.log; code=1; }; \
+	[ ! -d demo/out/dashboards ] || cp .cache/grafana/look.* demo/out/dashboards; exit $$code
 
 .PHONY: demo-full
-demo-full: setup .cache/localcloud.stamp .cache/grafana/look.js ## the same with a host and volumes that recover, in about ten minutes
-	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo --full $(ARGS)
+demo-full: setup .cache/localcloud.stamp .cache/grafana/look.js ## the same with volumes that come close and recover, in about ten minutes
+	@PYTHONUNBUFFERED=1 $(BIN)/python -m demo --full --boards tests.look $(ARGS)
 
 .PHONY: screenshots
-screenshots: demo-full ## the demo's pages and dashboards as pictures for the docs (needs prometheus and chromium)
-	@$(BIN)/python -m tools.looks demo/out
+screenshots: demo-full ## the demo's pages and dashboards as pictures for the docs (needs chromium)
+	@$(BIN)/python -m tests.look.browser demo/out
 	@$(BIN)/python -m tools.top_picture
 
 .PHONY: backtest

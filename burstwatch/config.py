@@ -1,7 +1,7 @@
 """Every setting once: name, default, help, check. Pure: text in, ``Config`` out.
 
 The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
-`burstwatch config` and the table in the docs are all made from the fields of ``Config``.
+`burstwatch catalog --settings` and the table in the docs are all made from the fields of ``Config``.
 """
 
 import math

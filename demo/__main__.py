@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,26 +16,28 @@ from typing import Any
 import boto3
 
 from burstwatch.aws.client.names import alarm_prefixes
-from burstwatch.config import ENV_PREFIX, Config
+from burstwatch.config import Config
 from burstwatch.formatting import HOUR
-from demo.boards import NAMES, Boards, copy_bundle
-from demo.burstable import Instance, build_burstable, create_instances
-from demo.fleet import MINUTE_S, Spec, build_fleet, expectations
-from demo.hostside import HostSide, HostSideError, broken_on_host, host_side
+from demo.fleet import MINUTE_S, Spec, build_fleet
 from demo.inbox import Inbox
-from demo.live import Live
 from demo.localcloud.cloud import LocalCloud, LocalCloudError, free_port, local_cloud
 from demo.localcloud.emulators import ROOT
 from demo.pace import FULL, QUICK, Pace
 from demo.page import report
-from demo.picture import draw
-from demo.play import Player, Volume, create_fleet, leave_out_until, publish_until, sweeps_too_late
+from demo.play import (
+    Player,
+    Volume,
+    create_fleet,
+    publish_until,
+    sweeps_too_late,
+    take_until,
+)
 from demo.report import broken_promises, build_result, summary, write_json
 from demo.stack import Stack, StackError
 from demo.watch import say, watch
 
-#: Where it is written where the pages are served, and which promises did not hold.
-LIVE, BROKEN = "live.txt", "broken.txt"
+#: Where it is written which promises did not hold.
+BROKEN = "broken.txt"
 #: The event of the deployment's own account and region.
 HOME = '{"unit": {}}'
 
@@ -49,9 +50,12 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=ROOT / "demo" / "out")
     parser.add_argument(
-        "--full", action="store_true", help="ten minutes: with a host, and volumes that recover"
+        "--full", action="store_true", help="ten minutes: also volumes that come close and recover"
     )
-    parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
+    parser.add_argument(
+        "--boards",
+        help="a Python module that draws the dashboards into the folder that it is given",
+    )
     arguments = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had SIGINT ignored
         signal.signal(number, _interrupt)
@@ -61,9 +65,8 @@ def main() -> int:
         with local_cloud(
             port=arguments.port or free_port(), log=arguments.out / "cloud.log"
         ) as cloud:
-            keep_until = threading.Event() if arguments.keep else None
-            return run(cloud, arguments.out, pace, keep_until=keep_until)
-    except (LocalCloudError, StackError, HostSideError) as error:
+            return run(cloud, arguments.out, pace, boards=arguments.boards)
+    except (LocalCloudError, StackError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -76,26 +79,23 @@ def opening(pace: Pace, out: Path) -> str:
     minutes = round(pace.live_s / MINUTE_S) + (2 if pace.deploys_first else 1)
     more = (
         ""
-        if pace.has_all
-        else "\n  `make demo-full` takes ten minutes: also a host, and volumes that come close and recover"
+        if pace.recovers
+        else "\n  `make demo-full` takes ten minutes: also volumes that come close and recover"
     )
     return (
-        "burstwatch on a local cloud: the real `cdk deploy`, sixteen volumes and three burstable instances\n"
+        "burstwatch on a local cloud: the real `cdk deploy`, and sixteen volumes\n"
         "  soon: what `cdk deploy` makes, then the pages that on-call receives, as they arrive\n"
         f"  in about {minutes} minutes: six volumes have run out, each was paged before\n"
         f"  at the end: a table of all, and {out / 'report.html'}{more}"
     )
 
 
-def run(
-    cloud: LocalCloud, out: Path, pace: Pace, *, keep_until: threading.Event | None = None
-) -> int:
-    """The demo on a running local cloud, kept running until the event if there is one."""
+def run(cloud: LocalCloud, out: Path, pace: Pace, *, boards: str | None = None) -> int:
+    """The demo on a running local cloud. ``boards`` is the module that draws the dashboards."""
     _remove_earlier(out)
     (out / "endpoint.txt").write_text(cloud.endpoint, encoding="utf-8")
     say(f"the local cloud is up at {cloud.endpoint}")
     specs = build_fleet(dry_earlier_s=pace.dry_earlier_s)
-    print(expectations(specs))
     session = boto3.Session("test", "test", region_name="us-east-1")
 
     def client(name: str) -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
@@ -111,19 +111,12 @@ def run(
         if pace.deploys_first:
             preparing.result()
         live_at = _next_minute(time.time() + pace.begins_after_s)
-        volumes, instances, player, host = _play(
-            ending, cloud, client, specs, pace, live_at=live_at
-        )
-        boards = Boards(
-            cloudwatch=client("cloudwatch"), region="us-east-1", host=host, volumes=volumes
-        )
+        volumes, player = _play(ending, client, specs, pace, live_at=live_at)
         outputs = preparing.result()
         say(f"`cdk deploy` is done; lead {pace.settings['lead_s']} s here, 15 minutes by default")
 
         def look() -> list[str]:
-            missing = boards.write(out / "dashboards", now_s=time.time())
-            say(f"wrote the dashboards as they are now to {out / 'dashboards'}")
-            return missing
+            return [] if boards is None else _draw(boards, cloud, out / "dashboards")
 
         if pace.sweeps_at_once:
             client("lambda").invoke(
@@ -133,17 +126,9 @@ def run(
         until, look_at = live_at + pace.live_s, live_at + pace.look_s
         broken = watch(inbox, volumes, player, until=until, look=look, look_at=look_at)
 
-        def found() -> dict[str, Any]:
-            result = _result(cloud, volumes, instances, inbox, live_at=live_at)
-            return result | {"too_slow": _too_slow(client("cloudwatch"), player, live_at)}
-
-        broken += _show(out, volumes, found(), has_all=pace.has_all)
-        broken += copy_bundle(out / "dashboards")
-        if host is not None:
-            broken += broken_on_host(host, volumes)
-        if keep_until is not None:
-            live = Live(boards=boards, result=found, address=out / LIVE)
-            _keep(cloud, pace, player, live, keep_until)
+        result = build_result(volumes, _scan(cloud), inbox.collect(), live_at=live_at)
+        result |= {"too_slow": _too_slow(client("cloudwatch"), player, live_at)}
+        broken += _show(out, volumes, result, recovers=pace.recovers)
     broken += _take_down(cloud, stack, client("cloudwatch"))
     return _end(out, broken)
 
@@ -163,47 +148,47 @@ def _end(out: Path, broken: Sequence[str]) -> int:
 
 def _play(
     ending: contextlib.ExitStack,
-    cloud: LocalCloud,
     client: Callable[[str], Any],
     specs: Sequence[Spec],
     pace: Pace,
     *,
     live_at: float,
-) -> tuple[list[Volume], list[Instance], Player, HostSide | None]:
-    """The fleet with its history and a host that has some of it, both alive until the end."""
-    instances = create_instances(client("ec2"), build_burstable(), live_at=live_at)
+) -> tuple[list[Volume], Player]:
+    """The fleet with its history, alive until the end."""
     volumes = create_fleet(client("ec2"), specs, live_at=live_at)
-    leave_out_until(volumes, instances, live_at - pace.history_s)
-    count = publish_until(client("cloudwatch"), volumes, instances, time.time())
+    for volume in volumes:  # what happened before is published by nobody
+        take_until(volume, live_at - pace.history_s)
+    count = publish_until(client("cloudwatch"), volumes, time.time())
     say(
-        f"{len(volumes)} volumes and {len(instances)} burstable instances with "
-        f"{pace.history_s / HOUR:.0f} hours of history: {count:,} datapoints"
+        f"{len(volumes)} volumes with {pace.history_s / HOUR:.0f} hours of history: {count:,} datapoints"
     )
-    player = Player(client("cloudwatch"), volumes, instances)
+    player = Player(client("cloudwatch"), volumes)
     player.start()
     ending.callback(player.stop)
-    if not pace.has_all:
-        return volumes, instances, player, None
-    host = ending.enter_context(
-        host_side(
-            volumes,
-            live_at=live_at,
-            environment=cloud.environment(),
-            folder=cloud.folder / "hostside",
-        )
+    return volumes, player
+
+
+def _draw(module: str, cloud: LocalCloud, folder: Path) -> list[str]:
+    """Let a module draw the dashboards as they are now. Returns what is missing in them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-m", module, str(folder)],
+        env=cloud.environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    say(
-        "a host with some of them is scraped"
-        if host
-        else "no Prometheus here: the host's dashboard is left out"
-    )
-    return volumes, instances, player, host
+    if done.returncode:
+        return [f"{module} failed: {done.stderr.strip()[-2_000:]}"]
+    say(f"wrote the dashboards as they are now to {folder}")
+    return done.stdout.splitlines()
 
 
 def _remove_earlier(out: Path) -> None:
     """Pages of an earlier run, which are not of this one."""
     shutil.rmtree(out / "dashboards", ignore_errors=True)
-    for name in ("report.html", LIVE, BROKEN):
+    for name in ("report.html", BROKEN):
         (out / name).unlink(missing_ok=True)
 
 
@@ -211,7 +196,7 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     """Delete everything. Returns what was left behind."""
     say("deleting the stack and the alarms that its sweeps made")
     stack.destroy()
-    print(_burstwatch(cloud, "delete-alarms", "--yes"), end="")
+    print(_burstwatch(cloud, "cleanup", "--yes"), end="")
     # Another deployment on the same cloud keeps its own.
     prefixes = (*alarm_prefixes(Config().deployment), f"burstwatch-{Config().deployment}-")
     names = [one["AlarmName"] for one in cloudwatch.describe_alarms()["MetricAlarms"]]
@@ -250,53 +235,24 @@ def _burstwatch(cloud: LocalCloud, *arguments: str) -> str:
 
 
 def _show(
-    out: Path, volumes: Sequence[Volume], result: Mapping[str, Any], *, has_all: bool
+    out: Path, volumes: Sequence[Volume], result: Mapping[str, Any], *, recovers: bool
 ) -> list[str]:
     """Write the result and print it. Returns the promises that did not hold."""
     (out / "result.json").write_text(write_json(result), encoding="utf-8")
     now_s = time.time()
-    (out / "fleet.svg").write_text(draw(volumes, result, end_s=now_s), encoding="utf-8")
-    links = [(f"dashboard {name}", f"dashboards/{name}.html") for name in NAMES]
+    links = [
+        (f"dashboard {path.stem}", f"dashboards/{path.name}")
+        for path in sorted((out / "dashboards").glob("*.html"))
+    ]
     (out / "report.html").write_text(
         report(volumes, result, now_s=now_s, links=links), encoding="utf-8"
     )
     print(f"\n{summary(result)}\n")
-    broken = broken_promises(result, has_all=has_all)
+    broken = broken_promises(result, recovers=recovers)
     received = len(result["messages"])
-    say(f"wrote result.json, with the {received} messages received, and fleet.svg to {out}")
+    say(f"wrote result.json, with the {received} messages received, to {out}")
     say(f"open {out / 'report.html'}")
     return broken
-
-
-def _result(
-    cloud: LocalCloud,
-    volumes: Sequence[Volume],
-    instances: Sequence[Instance],
-    inbox: Inbox,
-    *,
-    live_at: float,
-) -> dict[str, Any]:
-    scanned, messages = _scan(cloud), inbox.collect()
-    return build_result(volumes, instances, scanned, messages, live_at=live_at, now_s=time.time())
-
-
-def _keep(
-    cloud: LocalCloud, pace: Pace, player: Player, live: Live, until: threading.Event
-) -> None:
-    """Serve everything live until Ctrl-C, or until the event."""
-    variables = (
-        "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION"
-    )  # fmt: skip
-    with live.serving() as address:
-        print(f"the fleet plays on until Ctrl-C, and {address} shows it; to look at it yourself:")
-        for name in variables:
-            print(f"  export {name}={cloud.environment()[name]}")
-        for name, value in pace.settings.items():
-            print(f"  export {ENV_PREFIX}{name.upper()}={value}")
-        print("  .venv/bin/burstwatch scan", flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
-            while player.is_alive() and not until.wait(1):
-                pass
 
 
 def _port(text: str) -> int:

@@ -7,17 +7,17 @@ seconds relative to the moment the real time begins.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from burstwatch import bucket as tb
 from burstwatch.backtest.simulate import Phase, Simulation
-from burstwatch.backtest.workloads import scaled_loads
+from burstwatch.backtest.workloads import read_workload, scaled_loads
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Access, VolumeSpec, volume_spec
-from burstwatch.formatting import span, table
-from demo.workloads import recorded_rates
 
+#: Recordings of real machines; see the README there.
+WORKLOADS = Path(__file__).parent / "workloads"
 DAY_S = 86_400.0
 MINUTE_S = 60.0
 HOLD_S = 600.0
@@ -111,6 +111,11 @@ def build_fleet(*, dry_earlier_s: float = 0.0) -> list[Spec]:
     ]
 
 
+def recorded_rates(name: str) -> list[float]:
+    """Operations of one recording by step, in the recording's own unit."""
+    return read_workload(WORKLOADS / f"{name}.csv.gz").rates
+
+
 def load_for(seconds: float, *, iops: float) -> Phase:
     """Random I/O at a rate, half of it reads."""
     return Phase(seconds=seconds, read_iops=iops / 2, write_iops=iops / 2)
@@ -196,22 +201,3 @@ def _calm(name: str, spec: VolumeSpec, seconds: float) -> list[Phase]:
     ]
     whole, rest = int(seconds // step_s), math.fmod(seconds, step_s)
     return [replace(capped[-1], seconds=rest), *capped[len(capped) - whole :]]
-
-
-def expectations(specs: Sequence[Spec]) -> str:
-    """The first result, before anything is deployed: the closed form says who is in danger."""
-    rows = []
-    for one in specs:
-        spec, bucket = one.spec, one.spec.bucket
-        lasts = tb.worst_time_to_empty(bucket, level=bucket.capacity) if bucket else None
-        unit = "IOPS" if spec.unit == "io" else "MiB/s"
-        rows.append(
-            (
-                one.name,
-                f"{one.volume_type} {one.size_gib}",
-                f"{spec.baseline:g} {unit}",
-                f"{spec.burst:g} {unit}",
-                span(lasts) if lasts is not None else "no bucket",
-            )
-        )
-    return table(("volume", "type, GiB", "baseline", "burst", "a full bucket lasts"), rows)

@@ -14,8 +14,8 @@ class Pace:
     the soonest, from the start or, with ``deploys_first``, from the end of `cdk deploy`. ``live_s`` is how long
     they last, and ``look_s`` after how many of them the dashboards are drawn.
     What runs out does so ``dry_earlier_s`` sooner than in the full run, and two minutes in at the soonest. ``history_s`` is how much of the
-    day before is published. ``sweeps_at_once`` is whether the first sweep waits for the schedule, ``has_all`` whether a host
-    is scraped, and volumes are seen to come close and recover.
+    day before is published. ``sweeps_at_once`` is whether the first sweep waits for the schedule, ``recovers`` whether volumes
+    are seen to come close and recover.
     """
 
     settings: Mapping[str, str]
@@ -26,7 +26,7 @@ class Pace:
     dry_earlier_s: float = 0.0
     history_s: float = DAY_S
     sweeps_at_once: bool = False
-    has_all: bool = True
+    recovers: bool = True
 
 
 #: Rules fire by the minute, so a lead of 15 minutes would make the demo an hour long.
@@ -47,5 +47,5 @@ QUICK = Pace(
     dry_earlier_s=235.0,
     history_s=6 * 3_600.0,
     sweeps_at_once=True,
-    has_all=False,
+    recovers=False,
 )

@@ -9,10 +9,8 @@ from typing import Any
 
 from burstwatch.charts import Chart
 from burstwatch.formatting import span as words_for
-from demo.burstable import HEADINGS, instance_rows
 from demo.play import Volume
 from demo.report import error_of, first_alarm
-from demo.style import color, page
 
 BEFORE_S = 300.0
 #: A card's chart, in pixels: it is stretched to its card.
@@ -23,9 +21,61 @@ SHOWN = 240
 LOW_RATIO = 0.6
 
 
+#: Text in these colours has a contrast of at least 4.5 on a panel; a test measures it.
+_LIGHT = {
+    "page": "#f4f5f5", "panel": "#ffffff", "edge": "#d8d9da", "grid": "#e6e7e8", "text": "#24292e", "dim": "#5d6269",
+    "red": "#c4162a", "orange": "#a14a00", "green": "#1a7431", "blue": "#1f60c4", "purple": "#7c2ea3",
+}  # fmt: skip
+_DARK = {
+    "page": "#111217", "panel": "#181b1f", "edge": "#2c3036", "grid": "#2a2e34", "text": "#d5d6da", "dim": "#a0a4ac",
+    "red": "#ff7383", "orange": "#ff9830", "green": "#73bf69", "blue": "#7aa6ff", "purple": "#d29bea",
+}  # fmt: skip
+
+
+def _color(name: str) -> str:
+    """A named colour as CSS."""
+    return f"var(--{name})"
+
+
+def _variables(colors: dict[str, str]) -> str:
+    return "".join(f"--{name}:{value};" for name, value in colors.items())
+
+
+STYLE = f"""
+:root{{color-scheme:light dark;{_variables(_LIGHT)}}}
+@media (prefers-color-scheme:dark){{:root{{{_variables(_DARK)}}}}}
+*{{box-sizing:border-box}}
+body{{margin:0;padding:16px;background:var(--page);color:var(--text);font:14px/1.4 Inter,system-ui,"Segoe UI","DejaVu Sans",sans-serif}}
+header{{margin:0 0 12px}} h1{{font-size:20px;margin:0 0 4px}} h2{{font-size:15px;margin:18px 0 8px;font-weight:600}}
+p{{margin:0 0 8px}} .note{{color:var(--dim);max-width:110ch}} a{{color:var(--blue);text-underline-offset:2px}}
+.numbers{{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:8px}}
+.cards{{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),1fr));gap:8px}}
+.panel{{background:var(--panel);border:1px solid var(--edge);border-radius:4px;padding:8px 10px;min-width:0}}
+.panel h3{{font-size:13px;font-weight:600;margin:0 0 8px;overflow-wrap:anywhere}}
+.number{{text-align:center;font-weight:600;font-size:26px;line-height:1.3}}
+.none{{padding:40px 0;text-align:center;color:var(--dim)}}
+.chart{{display:block;width:100%}} .chart text{{font:12px sans-serif;fill:var(--dim)}} .chart .grid{{stroke:var(--grid)}} .chart .curve{{fill:none;stroke-width:2}}
+table{{border-collapse:collapse;width:100%;font-size:13px}} th{{text-align:left;color:var(--dim);font-weight:600}} td,th{{padding:3px 12px 3px 0;border-bottom:1px solid var(--grid);vertical-align:top}}
+td.s{{white-space:nowrap}} td.w{{width:26%}} td{{overflow-wrap:anywhere}}
+details{{display:inline}} summary{{display:inline;color:var(--blue);cursor:pointer;list-style:none}} details[open] summary{{display:none}}
+@media (max-width:900px){{
+thead{{display:none}} table,tbody,tr,td{{display:block;width:100%}} tr{{padding:6px 0;border-bottom:1px solid var(--grid)}}
+td,td.w{{display:grid;grid-template-columns:8em 1fr;width:100%;padding:1px 0;border:0;white-space:normal}} td::before{{content:attr(data-name);color:var(--dim)}} td:first-child{{font-weight:600}} td.e{{display:none}}
+}}
+""".strip()
+
+
+def _document(title: str, body: str) -> str:
+    """A whole document that needs nothing else."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{title}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
+    )
+
+
 def report(
-    volumes: Sequence[Volume], result: Mapping[str, Any], *, now_s: float, links: Sequence[tuple[str, str]] = (),
-    refresh_s: int | None = None,
+    volumes: Sequence[Volume], result: Mapping[str, Any], *, now_s: float, links: Sequence[tuple[str, str]] = ()
 ) -> str:  # fmt: skip
     """The page. ``links`` are further pages, by their words and addresses."""
     found = score(result)
@@ -40,14 +90,12 @@ def report(
         f"serve recorded and published loads, real alarms and real messages. {others}</p></header>"
         f'<main class="numbers">{_numbers(result, found)}</main>'
         f"<h2>The fleet, worst first</h2>{_fleet(order, result)}"
-        "<h2>Burstable instances, worst first</h2>"
-        f"{_instances(result)}"
         "<h2>Each balance, worst first</h2>"
         f'<p class="note">A triangle is the page, a dot the moment at which the bucket is empty, a ring the end of the alarm.</p>'
         f'<div class="cards">{cards}</div>'
         f"<h2>What on-call received</h2>{_messages(result)}"
     )
-    return page("burstwatch: the demo", body, refresh_s=refresh_s)
+    return _document("burstwatch: the demo", body)
 
 
 def _urgency(volume: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[float, float, float]:
@@ -123,7 +171,7 @@ def _numbers(result: Mapping[str, Any], found: Score) -> str:
     ]
     return "".join(
         f'<section class="panel" data-values="1">'
-        f'<h3>{name}</h3><div class="number" style="color:{color(tone)}">{value}</div></section>'
+        f'<h3>{name}</h3><div class="number" style="color:{_color(tone)}">{value}</div></section>'
         for name, value, tone in figures
     )
 
@@ -155,10 +203,6 @@ def _fleet(order: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str
         )  # fmt: skip
         rows.append(cells)
     return _table("Seconds matter: times in UTC", headings, rows)
-
-
-def _instances(result: Mapping[str, Any]) -> str:
-    return _table("CPU credits, every five minutes", HEADINGS, instance_rows(result["instances"]))
 
 
 def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -207,16 +251,16 @@ def _curve(
         y_text=lambda ratio: f"{ratio:.0%}",
         y_ticks=(0.0, 0.5, 1.0),
     )
-    chart.line(points, color(tone))
+    chart.line(points, _color(tone))
     for change in changes:
         level = next((ratio for at, ratio in reversed(points) if at <= change["at"]), points[0][1])
         if change["state"] == "ALARM":
-            chart.triangle(change["at"], level, color("purple"))
+            chart.triangle(change["at"], level, _color("purple"))
         else:
-            chart.dot(change["at"], level, color("purple"))
-            chart.dot(change["at"], level, color("panel"), radius=3)
+            chart.dot(change["at"], level, _color("purple"))
+            chart.dot(change["at"], level, _color("panel"), radius=3)
     for at in volume.emptied[:1]:
-        chart.dot(at, 0.0, color("red"))
+        chart.dot(at, 0.0, _color("red"))
     return (
         f'<svg class="chart" viewBox="0 0 {CARD_WIDTH:g} {CARD_HEIGHT:g}" role="img" '
         f'aria-label="balance of {escape(volume.spec.name)} over time">{chart.svg()}</svg>'

@@ -8,16 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 from burstwatch.aws.client.names import NAMESPACE
 from burstwatch.backtest.simulate import Datapoint
-from demo import burstable
-from demo.burstable import Instance
-from demo.feed import Feed
 from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
-from demo.waiting import latency_s, queue_length
 
 #: History older than this is put in points of five minutes, as the demand profile needs no finer.
 FINE_S = 3 * 3600.0
@@ -30,8 +26,28 @@ MOST_APART_S = 180.0
 #: A metric that each sweep publishes, whatever it could see.
 OF_EACH_SWEEP = "UnitsFailed"
 ZONE = "us-east-1a"
+#: What an operation takes where nothing waits, and where the bucket is empty.
+CALM_LATENCY_S, HELD_LATENCY_S = 0.0008, 0.030
+#: I/O that waits where more is asked for than is served.
+HELD_QUEUE = 32.0
 #: What an instance that is hardly used has left of its own buckets, in percent.
 INSTANCE_BALANCE = 99.0
+
+
+class Feed:
+    """The datapoints of one volume, each given once, when its period is over."""
+
+    def __init__(self, points: Iterator[Datapoint]) -> None:
+        """``points`` in order of time."""
+        self._points, self._pending = points, next(points, None)
+
+    def until(self, end_s: float) -> list[Datapoint]:
+        """Those whose period has ended by then and that were not given before."""
+        taken: list[Datapoint] = []
+        while self._pending is not None and self._pending.start_s + self._pending.period_s <= end_s:
+            taken.append(self._pending)
+            self._pending = next(self._points, None)
+        return taken
 
 
 @dataclass(kw_only=True)
@@ -80,27 +96,17 @@ def create_fleet(ec2: Any, specs: Sequence[Spec], *, live_at: float) -> list[Vol
 def publish_until(
     cloudwatch: Any,  # noqa: ANN401 - boto3
     volumes: Sequence[Volume],
-    instances: Sequence[Instance],
     end_s: float,
 ) -> int:
     """Put every datapoint whose period has ended by ``end_s``. Returns how many values."""
     by_namespace: dict[str, list[dict[str, Any]]] = {}
-    of_volumes = (entries(one, take_until(one, end_s), now=end_s) for one in volumes)
-    of_instances = (burstable.entries(one, one.until(end_s)) for one in instances)
-    for entry in chain.from_iterable((*of_volumes, *of_instances)):
-        by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
+    for volume in volumes:
+        for entry in entries(volume, take_until(volume, end_s), now=end_s):
+            by_namespace.setdefault(entry.pop("namespace"), []).append(entry)
     for namespace, data in by_namespace.items():
         for start in range(0, len(data), BATCH):
             cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + BATCH])
     return sum(map(len, by_namespace.values()))
-
-
-def leave_out_until(volumes: Sequence[Volume], instances: Sequence[Instance], end_s: float) -> None:
-    """Let it happen and publish nothing of it."""
-    for volume in volumes:
-        take_until(volume, end_s)
-    for instance in instances:
-        instance.until(end_s)
 
 
 class Player(threading.Thread):
@@ -110,13 +116,11 @@ class Player(threading.Thread):
         self,
         cloudwatch: Any,  # noqa: ANN401 - boto3
         volumes: Sequence[Volume],
-        instances: Sequence[Instance],
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(daemon=True)
-        self._cloudwatch, self._clock = cloudwatch, clock
-        self._volumes, self._instances = volumes, instances
+        self._cloudwatch, self._clock, self._volumes = cloudwatch, clock, volumes
         self._stopping = threading.Event()
         self.error: Exception | None = None
         self._late_s = 0.0
@@ -129,7 +133,7 @@ class Player(threading.Thread):
             if self._stopping.wait(due - now + 1):
                 return
             try:
-                publish_until(self._cloudwatch, self._volumes, self._instances, self._clock())
+                publish_until(self._cloudwatch, self._volumes, self._clock())
             except Exception as error:  # noqa: BLE001 - shown by the main thread, which decides
                 self.error = error
                 return
@@ -215,14 +219,17 @@ def _metrics(volume: Volume, group: Sequence[Datapoint]) -> Iterator[dict[str, A
 def _waiting(volume: Volume, point: Datapoint) -> Iterator[dict[str, Any]]:
     """Queue and times, and whether more was asked for than there is."""
     iops = (point.read_ops + point.write_ops) / point.period_s
+    is_held = point.level_ratio <= 0
+    latency_s = HELD_LATENCY_S if is_held else CALM_LATENCY_S
     values = {
-        "VolumeQueueLength": queue_length(point.level_ratio, iops),
-        "VolumeTotalReadTime": point.read_ops * latency_s(point.level_ratio),
-        "VolumeTotalWriteTime": point.write_ops * latency_s(point.level_ratio),
+        # By Little's law, where nothing is held back.
+        "VolumeQueueLength": HELD_QUEUE if is_held else iops * latency_s,
+        "VolumeTotalReadTime": point.read_ops * latency_s,
+        "VolumeTotalWriteTime": point.write_ops * latency_s,
     }
     yield from _data(values, point.start_s, VolumeId=volume.id)
     exceeded = {
-        "VolumeIOPSExceededCheck": float(point.level_ratio <= 0),
+        "VolumeIOPSExceededCheck": float(is_held),
         "VolumeThroughputExceededCheck": 0.0,
     }
     yield from _data(exceeded, point.start_s, VolumeId=volume.id, InstanceId=volume.instance_id)

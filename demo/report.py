@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from burstwatch.formatting import span, table
-from demo.burstable import HEADINGS, Instance, broken_on_instances, instance_results, instance_rows
 from demo.inbox import Message
 from demo.play import Volume
 
@@ -18,21 +17,12 @@ CLOSE_RATIO = 0.4
 
 def build_result(
     volumes: Sequence[Volume],
-    instances: Sequence[Instance],
     scanned: Mapping[str, Mapping[str, Any]],
     messages: Sequence[Message],
     *,
     live_at: float,
-    now_s: float,
 ) -> dict[str, Any]:
     """The whole result. Instants are seconds since the epoch."""
-    paged = [
-        message.alarm["AlarmName"]
-        for message in messages
-        if message.alarm
-        and message.through == "sqs:page"
-        and message.alarm["NewStateValue"] == "ALARM"
-    ]
     return {
         "live_at": live_at,
         "volumes": [
@@ -49,7 +39,6 @@ def build_result(
             }
             for volume in volumes
         ],
-        "instances": instance_results(instances, scanned, paged, now_s=now_s),
         "alarms": _alarms(volumes, messages),
         "messages": [
             {"at": message.at, "through": message.through, "body": message.body}
@@ -58,7 +47,7 @@ def build_result(
     }
 
 
-def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[str]:
+def broken_promises(result: Mapping[str, Any], *, recovers: bool = True) -> list[str]:
     """Name what did not hold; nothing when all is as it should be. The quick run ends before any recover."""
     broken = []
     alarms = {alarm["resource"]: alarm for alarm in result["alarms"]}
@@ -92,9 +81,8 @@ def broken_promises(result: Mapping[str, Any], *, has_all: bool = True) -> list[
         if v["exhausted_at"] is None
         and v["lowest_balance_ratio"] < CLOSE_RATIO < v["last_balance_ratio"]
     ]
-    if has_all and len(near) < 3:  # noqa: PLR2004 - the demo's own word
+    if recovers and len(near) < 3:  # noqa: PLR2004 - the demo's own word
         broken.append("fewer than three volumes fell under 40 % and recovered")
-    broken += broken_on_instances(result["instances"])
     if broken and result["too_slow"]:
         broken.insert(0, f"this machine is too slow for the demo: {result['too_slow']}")
     return broken
@@ -131,8 +119,7 @@ def summary(result: Mapping[str, Any]) -> str:
         "forecast",
         "off by",
     )
-    instances = table(HEADINGS, instance_rows(result["instances"]))
-    return f"{table(headings, rows)}\n\n{instances}"
+    return table(headings, rows)
 
 
 def write_json(result: Mapping[str, Any]) -> str:

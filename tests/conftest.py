@@ -28,9 +28,11 @@ from tests.fake.server import STALLS_S, FakeServer
 
 # Their asserts say what they compared, as those of tests do.
 pytest.register_assert_rewrite("tests.kinds.playing")
-# A busy machine must fail no test: time is no limit of an example.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
+# A busy machine must fail no test: time is no limit of an example. The inner loop tries few examples, `make test` many.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", patient, max_examples=10)
+settings.register_profile("many", patient, max_examples=60)
+settings.load_profile("few")
 # The models of AWS's services are a million objects that stay: to look through them again and again is a sixth of the run.
 gc.set_threshold(100_000, 20, 20)
 
@@ -199,6 +201,15 @@ def find_program(name: str) -> str:
             "dbench, openssl)"
         )
     return path
+
+
+def find_emulator(name: str, *, is_here: bool) -> None:
+    """Leave a test out where its emulator is not installed, but not where all must run."""
+    why = f"{name} is not installed (make .cache/{'localcloud' if name == 'localstack' else name}.stamp)"
+    if not is_here and os.environ.get("REQUIRE_PROGRAMS"):
+        pytest.fail(f"{why}, and every test must run here")
+    if not is_here:
+        pytest.skip(why)
 
 
 @pytest.fixture

@@ -81,14 +81,14 @@ def test_a_bad_command_is_refused(text: str, words: str) -> None:
 @refused("environment")
 def test_a_bad_setting_is_refused(text: str, words: str) -> None:
     name, _, value = text.partition("=")
-    check(*burstwatch("config", env={name: value}), words)
+    check(*burstwatch("catalog", "--settings", env={name: value}), words)
 
 
 @refused("recordings")
 def test_a_bad_recording_is_refused(text: str, words: str) -> None:
     Path("f.csv").write_bytes(text.encode())
     described = () if text.startswith("# burstwatch kind=") else GP2
-    check(*burstwatch("replay", "f.csv", *described), words)
+    check(*burstwatch("explain", "f.csv", *described), words)
 
 
 @refused("tags")

@@ -352,7 +352,10 @@ def test_what_export_saves_is_replayed_explained_and_the_same_from_the_account(
     saved = tmp_path / "saved.csv.gz"
     told = burstwatch("export", victim.id, "--days", "1", "--kind", kind.name, "-o", str(saved))
     assert f" in {saved}" in told
-    moments = [json.loads(line) for line in burstwatch("replay", str(saved), "--json").splitlines()]
+    moments = [
+        json.loads(line)
+        for line in burstwatch("explain", str(saved), "--every-period", "--json").splitlines()
+    ]
     assert moments[-1]["balance"] < 0.1
     assert {"critical", "exhausted", "warning"} & {one["verdict"] for one in moments}
     of_file = burstwatch("explain", str(saved), "--json")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from monitoring.metric_math.expressions import answer
-from monitoring.metric_math.series import Metric, QueryError
+from tests.fake.metric_math.expressions import answer
+from tests.fake.metric_math.series import Metric, QueryError
 
 START, END = 0, 300
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.other_clouds.denied import whole_log
+from tests.clouds.denied import whole_log
 
 SWEPT = json.dumps({"message": "swept", "not_listed": {"efs_file_system": "denied"}})
 FAILED = json.dumps({"message": "part failed", "part": "DescribeInstances"})

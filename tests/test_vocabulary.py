@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,6 @@ NOT_SAID = {
     "20%, without a space": r"\d %(?![\w}])",
     "what is true every time": r"\bcosts nothing\b",
 }
-PAGES = [
-    path.relative_to(ROOT).as_posix()
-    for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "monitoring/runbooks/*.md")
-    for path in sorted(ROOT.glob(pattern))
-]  # fmt: skip
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", re.DOTALL)
 
 
@@ -44,48 +40,54 @@ def old_words(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_has_one_word_for_one_idea(page: str) -> None:
-    assert old_words(CODE.sub(" ", (ROOT / page).read_text(encoding="utf-8"))) == []
-
-
 def helps() -> Iterator[tuple[str, str]]:
     """Every help that a person can read, by its name."""
-    for name in command_names():
-        yield f"burstwatch {name}", build_parser().by_name[name].format_help()
+    parsers = build_parser().by_name
+    yield from ((f"burstwatch {name}", parsers[name].format_help()) for name in command_names())
     yield "burstwatch-exporter", build_exporter_parser().format_help()
     yield "burstwatch-exporter measure", build_measure_parser().format_help()
     yield "settings", "\n".join(setting.help for setting in SETTINGS)
     yield "metrics", "\n".join(metric.help for metric in METRICS)
 
 
-@pytest.mark.parametrize(("name", "text"), [pytest.param(*entry, id=entry[0]) for entry in helps()])
-def test_a_help_has_one_word_for_one_idea(name: str, text: str) -> None:
-    assert text, name
-    assert old_words(CODE.sub(" ", text)) == []
+def files(*patterns: str) -> Iterator[tuple[str, str]]:
+    """The text of each file by its path."""
+    for pattern in patterns:
+        for path in sorted(ROOT.glob(pattern)):
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 
-GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.txt"))
-RULES = sorted((ROOT / "monitoring").glob("prometheus/*.yml"))
-BOARDS = sorted((ROOT / "monitoring" / "grafana").glob("*.json"))
+def literals(folder: str) -> Iterator[tuple[str, str]]:
+    """Every literal text of more than two words in the code, docstrings as well, by its line."""
+    for name, text in files(f"{folder}/**/*.py"):
+        for node in ast.walk(ast.parse(text)):
+            match node:
+                case ast.Constant(value=str(literal)) if literal.count(" ") > 1:
+                    yield f"{name}:{node.lineno}", literal.replace("``", "`")
 
 
-@pytest.mark.parametrize("path", [*GOLDEN, *RULES, *BOARDS], ids=lambda path: path.name)
-def test_messages_rules_and_dashboards_have_one_word_for_one_idea(path: Path) -> None:
-    assert old_words(path.read_text(encoding="utf-8")) == []
+TEXTS: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
+    "pages": lambda: files("*.md", "docs/*.md", "monitoring/runbooks/*.md"),
+    "helps": helps,
+    "messages": lambda: files("tests/golden/*.txt"),
+    "rules": lambda: files("monitoring/prometheus/*.yml"),
+    "dashboards": lambda: files("monitoring/grafana/*.json"),
+    "code": lambda: chain.from_iterable(
+        map(literals, ("burstwatch", "exporter", "lambdas", "monitoring/dashboards"))
+    ),
+}
 
 
-@pytest.mark.parametrize("folder", ["burstwatch", "exporter", "lambdas", "monitoring/dashboards"])
-def test_what_the_code_prints_has_one_word_for_one_idea(folder: str) -> None:
-    """Every literal text of more than two words, docstrings as well."""
-    said = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {words}"
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 1
-        for words in old_words(CODE.sub(" ", node.value.replace("``", "`")))
-    ]  # fmt: skip
-    assert said == []
+@pytest.mark.parametrize("texts", TEXTS)
+def test_what_people_read_has_one_word_for_one_idea(texts: str) -> None:
+    read = list(TEXTS[texts]())
+    assert read
+    has_code = texts in {"pages", "helps", "code"}
+    assert not [
+        (name, words)
+        for name, text in read
+        if (words := old_words(CODE.sub(" ", text) if has_code else text))
+    ]
 
 
 def test_the_words_are_found_where_they_are() -> None:

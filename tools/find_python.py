@@ -1,4 +1,4 @@
-"""Prints the path of a Python that localemu runs on, or nothing where there is none. Run by `make other-clouds`."""
+"""Prints the path of a Python that localemu runs on, or nothing where there is none. Run by `make test-cloud`."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Writes the series that `burstwatch replay --example` plays. Run by `make gen`.
+"""Writes the series that `burstwatch explain --example` plays. Run by `make gen`.
 
 The I/O is a CloudWatch recording of a real EC2 instance (Numenta Anomaly Benchmark,
 MIT, see demo/workloads), rescaled; the balance is what a gp2 volume of 100 GiB would
@@ -10,7 +10,7 @@ from pathlib import Path
 from burstwatch.backtest.simulate import Simulation
 from burstwatch.backtest.workloads import scaled_loads
 from burstwatch.ebs.volumes import volume_spec
-from demo.workloads import recorded_rates
+from demo.fleet import recorded_rates
 from tests.recorded import write_series
 
 STEP_S = 300

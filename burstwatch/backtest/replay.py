@@ -169,7 +169,7 @@ class Played:
 
 
 def _moment(observation: Observation, config: Config) -> Moment:
-    """Assess one observation, and keep what `replay` and `explain` show of it."""
+    """Assess one observation, and keep what `explain` shows of it."""
     assessment = assess(observation, config)
     projection = assessment.projection
     return Moment(

@@ -208,7 +208,7 @@ DOCUMENTS: Mapping[str, Document] = {
         when="one in a line for each line of the deployment's own bill, and last `all` with the metric requests in it",
         fields=("cost_line", "quantity", "usd_month", "usd_month_after_free_tier"),
     ),
-    "moment": Document(command="replay", when="one in a line for each period", fields=_MOMENT),
+    "moment": Document(command="explain --every-period", when="one in a line for each period", fields=_MOMENT),
     "story": Document(
         command="explain",
         when="one",
@@ -244,7 +244,7 @@ DOCUMENTS: Mapping[str, Document] = {
         fields=("check", "result", "detail", "todo"),
     ),
     "leftover": Document(
-        command="leftovers",
+        command="cleanup",
         when="one in a line for each thing that is still there",
         fields=("thing", "name", "remove_with"),
     ),
@@ -256,7 +256,7 @@ DOCUMENTS: Mapping[str, Document] = {
     "scores": Document(
         command="backtest", when="one", fields=("view", "lead_s", "policies", "trials")
     ),
-    "settings": Document(command="config", when="one", fields=("settings",)),
+    "settings": Document(command="catalog --settings", when="one", fields=("settings",)),
 }  # fmt: skip
 
 

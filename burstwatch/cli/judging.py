@@ -25,7 +25,7 @@ def add_setting_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="any other setting, as `burstwatch config` lists them; can be given several times",
+        help="any other setting, as `burstwatch catalog --settings` lists them; can be given several times",
     )
 
 

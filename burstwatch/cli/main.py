@@ -39,6 +39,14 @@ GROUPS = {
     "recordings": "Recordings",
     "other": "Other",
 }
+#: What does the work of a command that there was.
+SUCCESSORS = {
+    "config": "catalog --settings",
+    "delete-alarms": "cleanup",
+    "digest": "episodes --digest",
+    "leftovers": "cleanup",
+    "replay": "explain --every-period",
+}
 PLAIN_SIGNS = "burstwatch-plain-signs"
 SIGNS = {**dict(zip(SPARKS, "_.-:=+*#", strict=True)), "░": ".", "…": "~", "\N{EM DASH}": "-"}
 #: The commands to begin with, for somebody who types none.
@@ -124,12 +132,18 @@ def command_names() -> list[str]:
     return sorted(info.name.replace("_", "-") for info in iter_modules(commands.__path__))
 
 
-def build_parser() -> _Commands:
-    """The parser with every command that lies in ``commands/``."""
+def build_parser(only: str | None = None) -> _Commands:
+    """The parser with every command that lies in ``commands/``; with ``only``, the others have their names alone.
+
+    To import all of them takes longer than most commands.
+    """
     parser = _Commands(prog="burstwatch", description="How long until burst credits run out.")
     parser.add_argument("--version", action="version", version=burstwatch.__version__)
     subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=CommandParser)
     for name in command_names():
+        if only not in {None, name}:
+            subparsers.add_parser(name)
+            continue
         command = _module(name)
         text = (command.__doc__ or "").strip()
         sub = subparsers.add_parser(name, help=_first_line(command), description=text)
@@ -151,8 +165,11 @@ def _first_line(command: Any) -> str:  # noqa: ANN401 - a module
 
 
 def _nearest(text: str, names: Sequence[str]) -> str:
-    """``, did you mean 'scan'?`` where something that is allowed is near."""
+    """``, did you mean 'scan'?`` where something that is allowed is near, or does the work of a command that there was."""
     matches = get_close_matches(text.lower(), names, n=2, cutoff=0.7)
+    successor = SUCCESSORS.get(text.lower(), "")
+    if successor.partition(" ")[0] in names:
+        matches = [successor]
     return f", did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
@@ -180,7 +197,8 @@ def run(
         if not args:
             print(BEGIN, end="", file=stdout)
             return OK
-        parser = build_parser()
+        chosen = next((word for word in args if word in command_names()), "")
+        parser = build_parser(chosen)
         parsed, unknown = parser.parse_known_args(args)
         if unknown:
             owner = parser.by_name[parsed.command] if hasattr(parsed, "run") else parser

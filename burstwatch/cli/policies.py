@@ -1,7 +1,7 @@
 """The IAM policy that each command needs: what it reads, and the few things that it changes.
 
 A write is narrowed to what belongs to a deployment, or to our own tag. The calls are checked under the
-policies themselves on emulators that enforce them (`make other-clouds`).
+policies themselves on emulators that enforce them (`make test-cloud`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,12 +120,10 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         "explain": (reads, stack, settings),
         **dict.fromkeys(("scan", "top", "serve", "advise"), (in_regions, stack, settings)),
         "audit-alarms": (in_regions, alarms),
-        "delete-alarms": (alarms, metrics, _delete_alarms()),
-        "digest": (stack, metrics, log),
+        "cleanup": (alarms, metrics, _delete_alarms(), *_leftovers()),
         "doctor": (reads, stack, *_doctor()),
         "drill": (stack, alarms, *_drill()),
-        "episodes": (stack, alarms, log),
-        "leftovers": (alarms, *_leftovers()),
+        "episodes": (stack, alarms, metrics, log),
         "member": (reads,),
         "units": (stack, *_units()),
         "snooze": (listed, *_tag(kinds, lambda tagging: tagging.put_action)),

@@ -1,4 +1,4 @@
-"""Reads the recording and the resource that a command plays: shared by replay, explain and backtest."""
+"""Reads the recording and the resource that a command plays: shared by explain, advise and backtest."""
 
 import re
 from argparse import ArgumentParser, Namespace

@@ -275,7 +275,7 @@ def falls_to_baseline(resource: Resource) -> AtZero:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Example:
-    """How a resource is described by hand, for `whatif` and `replay`.
+    """How a resource is described by hand, for `whatif` and `explain`.
 
     ``spec`` and ``load`` are names of values with their help. ``item(spec)`` is what AWS would list
     of such a resource, with what the lookups would find. ``totals(resource, load)`` are the amounts of one second of

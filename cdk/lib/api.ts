@@ -6,7 +6,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 export interface BurstWatchProps {
   /** Tells several deployments in one account apart. It is part of every alarm's name. */
   readonly deployment?: string;
-  /** The sweep's settings by name, as `burstwatch config` lists them. */
+  /** The sweep's settings by name, as `burstwatch catalog --settings` lists them. */
   readonly settings?: { readonly [name: string]: string };
   /** In how many parts the deployment's own unit is swept: 1, 2, 4, 8 or 16. Others say it themselves. */
   readonly shards?: number;

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import queue
+import select
 import signal
 import subprocess
 import threading
@@ -112,15 +113,50 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: LocalStack's log is for LocalStack."""
 
 
+class Output:
+    """The lines that a process prints, taken from its pipe as they come."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._begun = b""
+        self._lock = threading.Lock()
+
+    def follow(self, process: subprocess.Popen[bytes]) -> None:
+        """Take what comes until the process has ended."""
+        if process.stdout is None:
+            raise TypeError(process)
+        is_open = True
+        while is_open:
+            select.select([process.stdout], [], [])
+            with self._lock:
+                is_open = self._take(process)
+
+    def take_all(self, process: subprocess.Popen[bytes] | None) -> None:
+        """Take what is in the pipe now."""
+        with self._lock:
+            while process is not None and process.stdout is not None:
+                if not select.select([process.stdout], [], [], 0)[0] or not self._take(process):
+                    return
+
+    def _take(self, process: subprocess.Popen[bytes]) -> bool:
+        """Take one piece, if there is one. Returns False at the end of all output."""
+        if process.stdout is None or not select.select([process.stdout], [], [], 0)[0]:
+            return process.stdout is not None
+        piece = process.stdout.read(65_536)
+        *whole, self._begun = (self._begun + (piece or b"")).split(b"\n")
+        self.lines += [line.decode(errors="replace") for line in whole]
+        return bool(piece)
+
+
 class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
     """One execution environment: one process, one invocation at a time."""
 
     def __init__(self, id: str, function_version: Any) -> None:  # noqa: A002, ANN401 - LocalStack's own signature
         super().__init__(id=id, function_version=function_version)
         self._api = RuntimeApi()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] = {}
-        self._lines: list[str] = []
+        self._output = Output()
         threading.Thread(target=self._api.serve_forever, daemon=True).start()
 
     def start(self, env_vars: dict[str, str]) -> None:
@@ -146,10 +182,11 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
             cwd=self._environment["LAMBDA_TASK_ROOT"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            bufsize=0,
             start_new_session=True,
         )
-        threading.Thread(target=self._read_output, args=(self._process,), daemon=True).start()
+        self._output = Output()
+        threading.Thread(target=self._output.follow, args=(self._process,), daemon=True).start()
         deadline = time.monotonic() + STARTUP_S
         while not self._api.ready.wait(0.05):
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -168,7 +205,7 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
         """Run one event to its end, its error or its timeout, which is the function's own."""
         if self._process is None or self._process.poll() is not None:
             self._spawn()
-        self._lines = []
+        self._output.lines.clear()
         timeout_s = float(self.function_version.config.timeout)
         began = time.monotonic()
         turn = Turn(
@@ -190,8 +227,9 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
                 turn.finish(self._api.init_error or _error("Runtime exited"), is_error=True)
         self._api.current = None
         took_ms = (time.monotonic() - began) * 1000
-        time.sleep(0.02)  # the last lines are still on their way through the pipe
-        lines = list(self._lines)
+        # What was printed before the answer may still be in the pipe.
+        self._output.take_all(self._process)
+        lines = list(self._output.lines)
         threading.Thread(target=self._publish, args=(lines,), daemon=True).start()
         logs = "\n".join(
             [
@@ -202,10 +240,6 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
             ]
         )
         return InvocationResult(turn.request_id, turn.result, is_error=turn.is_error, logs=logs)
-
-    def _read_output(self, process: subprocess.Popen[str]) -> None:
-        for line in process.stdout or ():
-            self._lines.append(line.rstrip("\n"))
 
     def _publish(self, lines: list[str]) -> None:
         """Embedded metrics, as CloudWatch Logs extracts them."""
@@ -227,7 +261,7 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
 
     def get_logs(self) -> str:
         """Return what the process has printed since the last event began."""
-        return "\n".join(self._lines)
+        return "\n".join(self._output.lines)
 
     def get_address(self) -> str:
         """Return the environment's address."""

@@ -1,20 +1,14 @@
-"""Adds what LocalStack's metric store lacks: several statistics in one query, and expressions.
+"""Adds what LocalStack's metric store lacks: several periods of a statistic in one query.
 
 LocalStack 4.13.1 asks its store once for each period, and so takes most of a second for
-a series of some hours; a sweep asks for sixty of them and would run out of its time. And
-GetMetricData fails there with the first SEARCH, Metrics Insights query or metric math.
+a series of some hours; a sweep asks for sixty of them and would run out of its time.
 This runs in LocalStack's own process, and imports nothing of it.
 """
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-
-from monitoring.metric_math.expressions import answer
-from monitoring.metric_math.series import Metric
 
 #: How a period's statistic is made, and the column of a statistic set that it is made of.
 STATISTICS = {
@@ -94,93 +88,3 @@ def read_periods(
         [*series, start_s, end_s, period_s, *units],
     )
     return [(int(start), float(value)) for start, value in rows]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metrics:
-    """One account's metrics in one region, for expressions."""
-
-    database: Any  # LocalStack's CloudwatchDatabase
-    account_id: str
-    region: str
-
-    def metrics(self, namespace: str | None) -> list[Metric]:
-        """Every metric of the namespace."""
-        found = self.database.list_metrics(
-            self.account_id, self.region, namespace or "", "", dimensions=[]
-        )
-        return [
-            Metric(
-                namespace=one["namespace"],
-                name=one["metric_name"],
-                dimensions=tuple(sorted((d["Name"], d["Value"]) for d in one["dimensions"] or ())),
-            )
-            for one in found["metrics"]
-        ]
-
-    def read(
-        self, metric: Metric, statistic: str, *, start_s: int, end_s: int, period_s: int
-    ) -> dict[int, float]:
-        """The statistic of each period that has data, periods counted as CloudWatch counts them."""
-        dimensions = [{"Name": name, "Value": value} for name, value in metric.dimensions]
-        asked = {
-            "MetricStat": {
-                "Metric": {
-                    "Namespace": metric.namespace,
-                    "MetricName": metric.name,
-                    "Dimensions": dimensions,
-                },
-                "Stat": statistic,
-                "Period": period_s,
-            }
-        }
-        begin = datetime.fromtimestamp(start_s - start_s % period_s, tz=UTC)
-        end = datetime.fromtimestamp(end_s, tz=UTC)
-        found = self.database.get_metric_data_stat(
-            self.account_id, self.region, asked, begin, end, "TimestampAscending"
-        )
-        return dict(zip(found["timestamps"], found["values"], strict=True))
-
-
-def with_expressions(get_metric_data: Callable[..., Any]) -> Callable[..., Any]:
-    """Stands in for ``CloudwatchProvider.get_metric_data``, and lets it do what it can."""
-
-    def answered(
-        self: Any,  # noqa: ANN401 - LocalStack's provider
-        context: Any,  # noqa: ANN401 - LocalStack's
-        metric_data_queries: Sequence[dict[str, Any]],
-        start_time: datetime,
-        end_time: datetime,
-        **others: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        if not any("Expression" in query for query in metric_data_queries):
-            return get_metric_data(
-                self, context, metric_data_queries, start_time, end_time, **others
-            )
-        store = Metrics(
-            database=self.cloudwatch_database, account_id=context.account_id, region=context.region
-        )
-        answers = answer(
-            metric_data_queries,
-            store,
-            start_s=int(start_time.timestamp()),
-            end_s=int(end_time.timestamp()),
-        )
-        ascending = others.get("scan_by") == "TimestampAscending"
-        return {
-            "MetricDataResults": [
-                {
-                    "Id": one.id,
-                    "Label": series.label,
-                    "StatusCode": "Complete",
-                    "Timestamps": [datetime.fromtimestamp(at, tz=UTC) for at, _ in points],
-                    "Values": [value for _, value in points],
-                }
-                for one in answers
-                for series in one.series
-                for points in [sorted(series.points.items(), reverse=not ascending)]
-            ],
-            "Messages": [],
-        }
-
-    return answered

@@ -1,7 +1,6 @@
 """Repairs that LocalStack and its fork localemu both need. Run by the emulator's own interpreter.
 
-Both ask their metric store once for each period, and take no expression in GetMetricData (both in
-``metric_store``). An alarm that is updated forgets its state, which AWS leaves unchanged. The list of
+Both ask their metric store once for each period (``metric_store``). An alarm that is updated forgets its state, which AWS leaves unchanged. The list of
 credit specifications never ends. A list that they do not have, such as RDS's or that of mute rules, fails,
 where an account without any such thing lists none. An instance has run for as long as it exists here, where what is
 played for it begins a day before. The values of filters have no wildcards, which AWS's have. They listen
@@ -20,7 +19,7 @@ from functools import partial, wraps
 from importlib import import_module
 from typing import Any
 
-from demo.localcloud.metric_store import read_statistic, with_expressions
+from demo.localcloud.metric_store import read_statistic
 
 LOOPBACK = "127.0.0.1"
 #: What an update leaves unchanged.
@@ -44,7 +43,6 @@ def repair(package: str) -> None:
     cloudwatch = import_module(f"{package}.services.cloudwatch.provider_v2").CloudwatchProvider
     helper.CloudwatchDatabase.get_metric_data_stat = read_statistic
     cloudwatch.put_metric_alarm = _with_kept_states(cloudwatch.put_metric_alarm)
-    cloudwatch.get_metric_data = with_expressions(cloudwatch.get_metric_data)
 
 
 def _repair_moto() -> None:

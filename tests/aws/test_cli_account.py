@@ -10,9 +10,7 @@ from burstwatch.formatting import table
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from tests.aws.commands import burstwatch
 from tests.aws.doctored import FUNCTION, deploy
-from tests.aws.invoking import put_alarm
-from tests.aws.standby import watch_heartbeat
-from tests.aws.sweeping import Disk, run_sweep
+from tests.aws.sweeping import Disk
 from tests.conftest import NOW, Cloud, iam_action, put_cache
 
 
@@ -203,85 +201,6 @@ def test_a_denied_identity_is_exit_code_2(cloud: Cloud) -> None:
     code, out, err = burstwatch(cloud, "scan")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "AccessDenied" in err
-
-
-def test_alarms_are_listed_and_deleted_only_where_somebody_says_yes(cloud: Cloud) -> None:
-    names = [f"burstwatch/burstwatch/a/r/ebs_volume/vol-{n}/critical" for n in range(120)]
-    for name in names:
-        put_alarm(cloud, name)
-    put_alarm(cloud, "burstwatch/other/a/r/ebs_volume/vol-1/critical")
-    for flags in (["--dry-run"], []):
-        code, would, _ = burstwatch(cloud, "delete-alarms", *flags)
-        assert (code, sorted(would.splitlines())) == (0, sorted(names))
-        assert len(cloud.aws.regions["us-east-1"].alarms) == 121
-    code, out, _ = burstwatch(cloud, "delete-alarms", "--yes")
-    assert code == 0
-    assert sorted(out.splitlines()) == sorted(names)
-    assert len(cloud.aws.regions["us-east-1"].alarms) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "left"), [("", 1), ("n", 1), ("what?", 1), ("y", 0), ("YES", 0)]
-)
-def test_on_a_terminal_it_asks_before_it_deletes(cloud: Cloud, answer: str, left: int) -> None:
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
-    asked: list[str] = []
-
-    def ask(question: str) -> str:
-        asked.append(question)
-        return answer
-
-    assert burstwatch(cloud, "delete-alarms", ask=ask)[0] == 0
-    assert asked == ["Delete 1 alarm? The pager gets no OK for them. [y/N] "]
-    assert len(cloud.aws.regions["us-east-1"].alarms) == left
-
-
-@pytest.mark.parametrize("flags", [[], ["--unit", "123456789012/us-east-1"]])
-def test_alarms_of_a_unit_that_is_still_swept_are_not_deleted(
-    cloud: Cloud, flags: list[str]
-) -> None:
-    watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
-    run_sweep(cloud)
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
-    cloud.clock.now += 60
-    code, out, err = burstwatch(cloud, "delete-alarms", *flags, ask=lambda _: "y")
-    assert code == 2
-    assert out == "burstwatch/burstwatch/vol-1/critical\n"
-    assert "a sweep of 123456789012/us-east-1 completed 60 s ago, so nothing is deleted" in err
-    assert "burstwatch/burstwatch/vol-1/critical" in cloud.aws.regions["us-east-1"].alarms
-    # Its sweeps have ended, or somebody knows what they do.
-    cloud.clock.now += 600
-    assert burstwatch(cloud, "delete-alarms", *flags, ask=lambda _: "y")[0] == 0
-    assert "burstwatch/burstwatch/vol-1/critical" not in cloud.aws.regions["us-east-1"].alarms
-
-
-def test_where_heartbeats_cannot_be_read_nothing_is_deleted(cloud: Cloud) -> None:
-    watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
-    cloud.aws.denied = {"GetMetricData"}
-    code, _, err = burstwatch(cloud, "delete-alarms", ask=lambda _: "y")
-    assert code == 2
-    assert "whether sweeps go on cannot be read" in err
-
-
-def test_a_deployment_name_that_could_match_others_is_refused(cloud: Cloud) -> None:
-    code, _, err = burstwatch(cloud, "delete-alarms", "--deployment", "a/b")
-    assert code == 2
-    assert "'a/b'" in err
-
-
-def test_deleting_the_alarms_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
-    gone, kept = (
-        f"burstwatch/burstwatch@{unit}/vol-1/critical"
-        for unit in ("222222222222.us-east-1", "222222222222.eu-west-1")
-    )
-    put_alarm(cloud, gone)
-    put_alarm(cloud, kept)
-    code, out, _ = burstwatch(cloud, "delete-alarms", "--yes", "--unit", "222222222222/us-east-1")
-    assert (code, out) == (0, f"{gone}\n")
-    assert list(cloud.aws.regions["us-east-1"].alarms) == [kept]
-    code, _, err = burstwatch(cloud, "delete-alarms", "--unit", "everywhere")
-    assert (code, err) == (2, "burstwatch: --unit is 'everywhere'; allowed: account/region\n")
 
 
 def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> None:

@@ -242,8 +242,8 @@ def test_nothing_that_is_denied_tells_who_asked(deployed: Cloud) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        ("doctor",), ("drill",), ("episodes", "--json"), ("digest",), ("audit-alarms",), ("scan", "--all-regions"),
-        ("delete-alarms",), ("delete-alarms", "--yes"),
+        ("doctor",), ("drill",), ("episodes", "--json"), ("episodes", "--digest"), ("audit-alarms",), ("scan", "--all-regions"),
+        ("cleanup",), ("cleanup", "--yes"),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -193,7 +193,7 @@ def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_he
     logged: tuple[Cloud, Disk], aws_env: pytest.MonkeyPatch
 ) -> None:
     cloud, disk = logged
-    _, out, err = burstwatch(cloud, "digest", "--deployment", "test")
+    _, out, err = burstwatch(cloud, "episodes", "--digest", "--deployment", "test")
     assert err == ""
     assert out.startswith("DIGEST test, 7 days: 1 episode, 1 ran out of credits\n")
     assert f"1. db ({disk.id}, 1 episode): change to gp3 with 3,000 IOPS" in out

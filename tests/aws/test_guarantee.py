@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.session import Deadline
@@ -60,7 +60,6 @@ hostile = st.builds(
 )
 
 
-@settings(max_examples=30)
 @given(hostile)
 @example(  # silent, then at full burst, of which the first datapoint is eight minutes late
     Hostile(

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.session import Deadline
@@ -111,7 +111,6 @@ watched = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
 @given(watched)
 @example(Watched(metric=1, loads=((1, 1.0),), larger=1.0, lead_s=900.0))
 def test_with_what_the_disks_reach_a_page_is_in_time_or_as_soon_as_every_five_minutes(

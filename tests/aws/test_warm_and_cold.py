@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.session import Deadline
@@ -82,7 +82,6 @@ def look_at(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(watched)
 def test_a_warm_look_pages_when_a_cold_one_does(case: Watched) -> None:
     event("keeps some" if check(case) else "keeps none")

@@ -16,7 +16,7 @@ from burstwatch_exporter.settings import parse_options
 
 TREES = Path(__file__).parent / "trees"
 #: Results of measurements, as they were written on a disk that the kernel throttled.
-MEASURED = Path(__file__).parents[2] / "demo" / "measured"
+MEASURED = Path(__file__).parent / "measured"
 #: A host that has been up for 25 hours, and is looked at twice, a minute apart.
 UP_S, WALL_S, LATER_S = 90_000.0, 1_790_000_040.0, 60.0
 

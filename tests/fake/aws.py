@@ -11,12 +11,12 @@ from itertools import count
 from statistics import fmean
 from typing import Any
 
-from monitoring.metric_math.expressions import answer
-from monitoring.metric_math.series import Metric, QueryError
 from tests.fake.deployed import Deployed
 from tests.fake.filters import ids_that_match, matches
 from tests.fake.herd import Herd
 from tests.fake.messaging import Messaging
+from tests.fake.metric_math.expressions import answer
+from tests.fake.metric_math.series import Metric, QueryError
 from tests.fake.mixed import Mixed
 from tests.fake.modelled import Modelled
 from tests.fake.organization import Member, Organized

@@ -13,14 +13,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from demo.localcloud.cloud import free_port
-from monitoring.look.frames import Span
-from monitoring.look.page import Wish, look, problems
-from monitoring.look.sources import Prometheus
 from tests.aws.sweeping import Disk
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd, id_of
 from tests.fake.mixed import Mixed
 from tests.fleet.fleets import fleet_of, page_of
+from tests.look.frames import Span
+from tests.look.page import Wish, look, problems
+from tests.look.sources import Prometheus
 
 pytestmark = pytest.mark.real
 

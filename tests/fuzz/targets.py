@@ -223,7 +223,7 @@ def record(data: bytes) -> None:
 @cache
 def replayed(kind: str, spec: str) -> Namespace:
     """The arguments of a replay of standard input."""
-    return build_parser().parse_args(["replay", "-", "--kind", kind, "--spec", spec])
+    return build_parser().parse_args(["explain", "-", "--kind", kind, "--spec", spec])
 
 
 def series(data: bytes) -> None:
@@ -235,7 +235,7 @@ def series(data: bytes) -> None:
         ("ec2_instance_cpu", "type=t3.nano"),
     ):
         with suppress(ValueError):
-            seen = read_recorded(replayed(kind, spec), command="replay", terminal=terminal)
+            seen = read_recorded(replayed(kind, spec), command="explain", terminal=terminal)
             times = [sample.t_s for sample in seen.samples]
             assert times == sorted(set(times))
             assert all(0 <= point.ratio <= 1 for point in seen.points[0])

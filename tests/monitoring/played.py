@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,14 @@ from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import sweep
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
-from demo import burstable
-from demo.burstable import Instance
-from demo.feed import Feed
 from demo.fleet import SMALL, Spec, load_for
-from demo.play import Volume, entries, take_until
-from monitoring.look.frames import Span
-from monitoring.look.page import Looked, Wish, look
-from monitoring.look.sources import CloudWatch
+from demo.play import Feed, Volume, entries, take_until
 from tests.conftest import NOW, Cloud
+from tests.look.frames import Span
+from tests.look.page import Looked, Wish, look
+from tests.look.sources import CloudWatch
+from tests.monitoring.burstable import Burstable, Instance
+from tests.monitoring.burstable import entries as credit_entries
 from tests.monitoring.rows import opened
 
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
@@ -57,7 +55,7 @@ def play(cloud: Cloud) -> list[Volume]:
     agent = plant_agent(cloud)
     schedule = Memory()
     for _ in range(MINUTES):
-        put(cloud, burstable.entries(agent, agent.until(cloud.clock.now)))
+        put(cloud, credit_entries(agent, agent.until(cloud.clock.now)))
         for volume in volumes:
             put_until(cloud, volume, cloud.clock.now)
         result = sweep(
@@ -72,8 +70,10 @@ def play(cloud: Cloud) -> list[Volume]:
 
 def plant_agent(cloud: Cloud) -> Instance:
     """An instance with CPU credits that are spent an hour from now."""
-    (spec, *_) = burstable.build_burstable()
-    points = replace(spec, left_s=3_600).points(NOW)
+    spec = Burstable(
+        name="build-agent", instance_type="t2.small", calm=0.1, busy=0.95, left_s=3_600
+    )
+    points = spec.points(NOW)
     instance = Instance(
         burstable=spec, id="i-0aaaaaaaaaaaaaa77", points=points, newest=next(points)
     )

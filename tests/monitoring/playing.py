@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from demo.feed import Feed
 from demo.fleet import build_fleet
-from demo.play import Volume
+from demo.play import Feed, Volume
 
 LIVE_AT = 1_790_000_000.0
 
@@ -21,13 +20,6 @@ def result(*, paged: dict[str, float], dry: dict[str, float]) -> dict[str, Any]:
                 "lowest_balance_ratio": {"drain-100": 0.0, "wiki": 0.4}.get(name, 1.0), "last_balance_ratio": 0.5,
             }
             for name in names
-        ],
-        "instances": [
-            {
-                "id": "i-1", "name": "build-agent", "type": "t3.small", "credits": 150.0, "cpu_percent": 95.0,
-                "state": "finite", "assessment": "critical", "time_to_empty_s": 5_400.0,
-                "true_time_to_empty_s": 5_400.0, "paged": True,
-            }
         ],
         "alarms": [
             {

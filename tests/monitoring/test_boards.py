@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from demo.play import Volume
-from monitoring.look.frames import Frame, LookError, Span
-from monitoring.look.page import Wish, look, problems, repeated
-from monitoring.look.sources import CloudWatch, filled
 from tests.conftest import Cloud, fake_cloud
+from tests.look.frames import Frame, LookError, Span
+from tests.look.page import Wish, look, problems, repeated
+from tests.look.sources import CloudWatch, filled
 from tests.monitoring.played import board, looked_at, play
 
 

@@ -16,13 +16,13 @@ from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from monitoring.dashboards.parts import RESOURCE_BOARD
-from monitoring.look.frames import Frame, Span
-from monitoring.look.page import Wish, resolved
-from monitoring.look.sources import CloudWatch, Source, filled
 from tests.conftest import Cloud, fake_cloud
 from tests.goldens import CASES, SETTINGS, golden_path
 from tests.kinds._rds import instance
 from tests.kinds.life import live
+from tests.look.frames import Frame, Span
+from tests.look.page import Wish, resolved
+from tests.look.sources import CloudWatch, Source, filled
 
 BOARDS = Path(__file__).parents[2] / "monitoring" / "grafana"
 

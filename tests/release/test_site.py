@@ -22,7 +22,7 @@ PLACES = {"README.md": "index.md", "docs/a.md": "a.md", "monitoring/runbooks/b.m
         ("docs/a.md", "[b](../monitoring/runbooks/b.md)", "[b](runbooks/b.md)"),
         ("monitoring/runbooks/b.md", "[a](../../docs/a.md)", "[a](../a.md)"),
         ("docs/a.md", "[c](#here) [d](https://e.org/x.md)", "[c](#here) [d](https://e.org/x.md)"),
-        ("README.md", '<img src="docs/fleet.svg">', '<img src="fleet.svg">'),
+        ("README.md", '<img src="docs/drain.svg">', '<img src="drain.svg">'),
         (
             "docs/a.md",
             "[u](../exporter/systemd)",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.advice import Advice, advise, dry_spells, empty_in, play_on
@@ -267,7 +267,6 @@ def test_a_load_beyond_the_rate_of_a_change_is_not_served() -> None:
     assert (outcome.dry_count, outcome.is_served) == (1, False)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     size=st.integers(1, 16_384),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.backtest import policies
@@ -150,7 +150,6 @@ def test_minutes_become_five_as_cloudwatch_sums_them_up() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 5.0, 30.0]), min_size=100, max_size=300),
     st.sampled_from([100.0, 300.0, 700.0]),

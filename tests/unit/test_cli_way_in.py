@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.cli.main import GROUPS, command_names, run
+from burstwatch.cli.main import GROUPS, SUCCESSORS, build_parser, command_names, run
 from burstwatch.cli.values import COUNTS, PERCENTS, RATES, SIZES, number_in, reader_of
 
 
@@ -118,3 +118,20 @@ def test_a_number_with_any_unit_in_any_case_and_with_commas_is_read(
     for unit, scale in units.items():
         text = f"{value:,}{' ' if blank else ''}{unit.upper() if upper else unit}"
         assert read(text) == value * scale
+
+
+@pytest.mark.parametrize(("gone", "successor"), SUCCESSORS.items())
+def test_a_command_that_is_gone_is_answered_with_the_one_that_does_its_work(
+    gone: str, successor: str
+) -> None:
+    command, *flags = successor.split()
+    assert gone not in command_names()
+    assert set(flags) <= set(build_parser(command).by_name[command].flags())
+    code, out, err = burstwatch(gone, "--example")
+    assert (code, out) == (2, "")
+    assert f"did you mean '{successor}'?" in err
+
+
+def test_a_command_that_is_chosen_is_the_only_one_that_is_imported() -> None:
+    parser = build_parser("whatif")
+    assert [*parser.by_name] == ["whatif"]

@@ -46,14 +46,17 @@ def test_the_margin_keeps_the_lead_after_the_next_sweep_and_the_alarms_way() -> 
 def test_config_prints_what_holds() -> None:
     out = io.StringIO()
     env = {"BURSTWATCH_LEAD_S": "600"}
-    assert run(["config", "--json"], stdout=out, stderr=out, env=env, clock=lambda: 0.0) == 0
+    assert (
+        run(["catalog", "--settings", "--json"], stdout=out, stderr=out, env=env, clock=lambda: 0.0)
+        == 0
+    )
     assert json.loads(out.getvalue())["settings"]["lead_s"] == 600
 
 
 def test_a_wrong_environment_is_one_line_and_exit_code_2() -> None:
     out, err = io.StringIO(), io.StringIO()
     env = {"BURSTWATCH_LEAD": "600"}
-    assert run(["config"], stdout=out, stderr=err, env=env, clock=lambda: 0.0) == 2
+    assert run(["catalog", "--settings"], stdout=out, stderr=err, env=env, clock=lambda: 0.0) == 2
     assert err.getvalue().count("\n") == 1
     assert "'lead'" in err.getvalue()
 

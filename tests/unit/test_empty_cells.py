@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.cli.main import run
@@ -105,7 +105,18 @@ FORMATS: dict[str, Callable[[Values, str], str]] = {
 def verdicts(text: str, path: Path) -> list[tuple[float, str]]:
     path.write_text(text)
     out, err = io.StringIO(), io.StringIO()
-    asked = ["replay", str(path), "--type", "gp2", "--size-gib", "100", "--delay-s", "0", "--json"]
+    asked = [
+        "explain",
+        str(path),
+        "--type",
+        "gp2",
+        "--size-gib",
+        "100",
+        "--delay-s",
+        "0",
+        "--every-period",
+        "--json",
+    ]
     assert run(asked, stdout=out, stderr=err, env={}, clock=lambda: 0.0) == 0, err.getvalue()
     lines = map(json.loads, out.getvalue().splitlines())
     return [(line["at"], line["verdict"]) for line in lines]
@@ -151,7 +162,6 @@ def test_a_balance_that_stays_where_it_was_has_been_idle(tmp_path: Path) -> None
     assert "ok" in said_while_blank(csv_of(values, ""), tmp_path / "file.csv")
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     blank=st.integers(6, 12),
     before=st.floats(50, 100),

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.forecast.whatif_kind import described_by_hand
@@ -686,7 +686,6 @@ def blanks_after_commas_under_a_title(points: Points) -> str:
 
 
 @pytest.mark.parametrize("name", FORMS)
-@settings(max_examples=25, deadline=None)
 @given(points=series)
 def test_a_series_is_read_back_as_it_was_written(name: str, points: Points) -> None:
     assert read_back(FORMS[name](points)) == [(float(t), v) for t, v in points]
@@ -699,7 +698,6 @@ def test_a_series_is_read_back_as_it_was_written(name: str, points: Points) -> N
         ("%Y/%m/%d %H:%M", "ymd"),
     ],
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
 @given(start=st.integers(0, 1_500), days=st.integers(0, 9))
 def test_the_order_of_day_and_month_is_what_the_whole_column_shows_or_it_is_said(
     pattern: str, order: str, start: int, days: int
@@ -716,7 +714,6 @@ def test_the_order_of_day_and_month_is_what_the_whole_column_shows_or_it_is_said
     assert chosen_contents.series[0].points == points
 
 
-@settings(max_examples=60, deadline=None)
 @given(start=st.integers(0, 24 * 12), falling=st.booleans())
 @pytest.mark.parametrize(
     ("zone", "around"),

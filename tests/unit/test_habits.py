@@ -74,8 +74,8 @@ def test_a_closed_standard_output_is_said_in_one_line() -> None:
     ("command", "code", "out", "err"),
     [
         ("catalog <&-", 0, "gp2", ""),
-        ("replay - --type gp2 --size-gib 100 <&-", 2, "", "standard input is closed"),
-        ("replay --example 2>&-", 0, "critical", ""),
+        ("explain - --type gp2 --size-gib 100 <&-", 2, "", "standard input is closed"),
+        ("explain --example --every-period 2>&-", 0, "critical", ""),
         ("whatif 2>&-", 2, "", ""),
     ],
 )
@@ -181,12 +181,16 @@ def test_a_completion_offers_commands_flags_and_their_values(
 
 
 def test_verdicts_have_colours_on_a_terminal_and_none_elsewhere() -> None:
-    shown = in_terminal("replay", "--example", NO_COLOR="")
+    shown = in_terminal("explain", "--example", "--every-period", NO_COLOR="")
     assert "\033[1;31mcritical" in shown
     # A bar, where the work takes long, moves the cursor, and that is no colour.
-    assert not re.search(r"\033\[[\d;]*m", in_terminal("replay", "--example", NO_COLOR="1"))
-    assert "\033" not in in_terminal("replay", "--example", TERM="dumb", NO_COLOR="")
-    assert "\033" not in program("replay", "--example").stdout
+    assert not re.search(
+        r"\033\[[\d;]*m", in_terminal("explain", "--example", "--every-period", NO_COLOR="1")
+    )
+    assert "\033" not in in_terminal(
+        "explain", "--example", "--every-period", TERM="dumb", NO_COLOR=""
+    )
+    assert "\033" not in program("explain", "--example", "--every-period").stdout
 
 
 class Terminal(io.StringIO):
@@ -273,7 +277,11 @@ def test_a_time_of_a_recording_is_a_date_or_counts_from_its_start(at: float, sho
 def test_a_kind_that_is_not_there_is_named_wherever_it_comes_from() -> None:
     out = io.StringIO()
     code = run(
-        ["config"], stdout=out, stderr=out, env={"BURSTWATCH_KINDS": "ebs"}, clock=lambda: 0.0
+        ["catalog", "--settings"],
+        stdout=out,
+        stderr=out,
+        env={"BURSTWATCH_KINDS": "ebs"},
+        clock=lambda: 0.0,
     )
     assert code == 2
     assert "unknown kind 'ebs'; allowed: docdb_instance_cpu" in out.getvalue()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import Played, volume
@@ -35,7 +35,6 @@ def history_of(rates: list[float], *, ratio: float = 0.6, size: float = 100) -> 
     return history
 
 
-@settings(max_examples=40)
 @given(RATES, st.integers(min_value=5, max_value=19))
 def test_a_cut_is_the_history_of_the_points_before_it(rates: list[float], size: int) -> None:
     loads = [load for rate in rates for load in steady(rate, 1)]
@@ -57,7 +56,6 @@ def test_a_cut_is_the_history_of_the_points_before_it(rates: list[float], size: 
     assert cut.since_empty() == alone.since_empty()
 
 
-@settings(max_examples=40)
 @given(RATES)
 def test_the_balance_alone_tells_what_was_spent_where_it_does_not_clip(rates: list[float]) -> None:
     loads = [load for rate in rates for load in steady(min(rate, 1_500), 1)]

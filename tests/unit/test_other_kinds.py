@@ -51,7 +51,7 @@ def replayed(rows: str, kind: str, spec: str, tmp_path: Path) -> list[dict[str, 
     path = tmp_path / "series.csv"
     path.write_text(rows)
     code, out, err = burstwatch(
-        "replay", str(path), "--kind", kind, "--spec", spec, "--period-s", "300",
+        "explain", str(path), "--every-period", "--kind", kind, "--spec", spec, "--period-s", "300",
         "--delay-s", "0", "--json",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -305,7 +305,7 @@ def test_a_wrong_question_is_refused_by_name(args: str, message: str) -> None:
 def test_a_wrong_replay_is_refused_by_name(args: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "series.csv"
     path.write_text("t_s,CPUCreditBalance,CPUCreditUsage\n0,3,1\n300,2,1\n")
-    code, out, err = burstwatch("replay", str(path), *args.split())
+    code, out, err = burstwatch("explain", str(path), *args.split())
     assert (code, out) == (2, "")
     assert message in err
 

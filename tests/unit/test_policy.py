@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.evaluate import FEEDS, Policy, Truth
@@ -172,7 +172,6 @@ def test_a_lead_of_a_day_looks_at_no_day_that_is_still_to_come() -> None:
     assert found.same_hours == UNKNOWN.same_hours
 
 
-@settings(max_examples=30)
 @given(
     st.lists(st.floats(min_value=0, max_value=4_000), min_size=12, max_size=40),
     st.floats(min_value=0.05, max_value=1.0),
@@ -188,7 +187,6 @@ def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
     assert found == whole or {found, whole} == {"ok", "watch"}
 
 
-@settings(max_examples=30)
 @given(
     st.lists(st.floats(min_value=0, max_value=3_000), min_size=10, max_size=40),
     st.floats(min_value=300.0, max_value=3_600.0),

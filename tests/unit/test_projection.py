@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import volume
@@ -20,7 +20,6 @@ from burstwatch.history.points import LevelPoint, Range
 from tests.unit.played import AGE, steady, watch
 
 
-@settings(max_examples=60)
 @given(
     st.integers(min_value=34, max_value=900),
     st.floats(min_value=0.4, max_value=1.0),
@@ -43,7 +42,6 @@ def test_a_constant_demand_is_projected_to_its_true_end(
     assert projection.worst_s <= truth + 1
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.floats(min_value=0, max_value=4_000), min_size=12, max_size=40),
     st.floats(min_value=0.05, max_value=1.0),
@@ -66,7 +64,6 @@ def test_the_guarantee_holds_for_any_history(
     assert projection.worst_s <= projection.low_s + 1e-6
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.floats(min_value=0, max_value=6_000), min_size=3, max_size=30),
     st.lists(st.floats(min_value=0, max_value=6_000), min_size=1, max_size=60),

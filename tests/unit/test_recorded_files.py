@@ -184,7 +184,7 @@ def with_hole(tmp_path: Path, missing: range) -> tuple[list[str], str]:
     ]  # fmt: skip
     path = tmp_path / "gap.json"
     path.write_text(json.dumps(answer))
-    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    code, out, err = burstwatch("explain", str(path), *GP2, "--every-period", "--json")
     assert code == 0
     return [json.loads(line)["state"] for line in out.splitlines()], err
 
@@ -210,7 +210,7 @@ def test_a_balance_does_not_fall_in_silence(last: int, spent: int, tmp_path: Pat
     ]
     path = tmp_path / "gap.json"
     path.write_text(json.dumps({"Label": "BurstBalance", "Datapoints": points}))
-    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    code, out, err = burstwatch("explain", str(path), *GP2, "--every-period", "--json")
     assert code == 0
     assert ("10 periods without a row are taken as no I/O" in err) is (spent == 0)
     assert (f"doubtful: the balance falls over {spent} periods without a row" in err) is (spent > 0)
@@ -225,7 +225,7 @@ def rows_of(lines: Iterable[str], *, head: str = "Time,BurstBalance,VolumeReadOp
 def said_of(text: str, tmp_path: Path, *args: str) -> str:
     path = tmp_path / "file.csv"
     path.write_text(text)
-    code, _, err = burstwatch("replay", str(path), *GP2, *args)
+    code, _, err = burstwatch("explain", str(path), *GP2, *args)
     assert code == 0, err
     return err
 
@@ -288,7 +288,7 @@ def test_a_column_that_is_mostly_empty_does_not_make_the_file_coarser(
     head = "t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes"
     path = tmp_path / "own.csv"
     path.write_text(rows_of(lines, head=head))
-    code, out, _ = burstwatch("replay", str(path), *GP2, "--json")
+    code, out, _ = burstwatch("explain", str(path), *GP2, "--every-period", "--json")
     assert code == 0
     assert len(out.splitlines()) >= 300
 
@@ -300,7 +300,7 @@ def test_a_balance_that_is_coarser_than_the_load_loses_none_of_the_load(tmp_path
     )
     path = tmp_path / "own.csv"
     path.write_text(rows_of(lines, head=head))
-    code, out, _ = burstwatch("replay", str(path), *GP2)
+    code, out, _ = burstwatch("explain", str(path), *GP2)
     assert code == 0
     assert "using 1000 credits/s, 300 come in" in out
 
@@ -334,7 +334,7 @@ def test_columns_of_text_are_left_out(tmp_path: Path) -> None:
 def test_a_column_of_text_with_a_number_in_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file.csv"
     path.write_text("Time,x,BurstBalance\n1700000000,up,90\n1700000060,3,90\n")
-    code, _, err = burstwatch("replay", str(path), *GP2)
+    code, _, err = burstwatch("explain", str(path), *GP2)
     assert code == 2
     assert "file.csv line 2: x is 'up'; allowed: a number" in err
 
@@ -374,7 +374,7 @@ def test_credits_that_no_bucket_has_are_doubtful(
     path = tmp_path / "file.csv"
     rows = "".join(f"{1_700_000_000 + 300 * n},{value - n}\n" for n in range(30))
     path.write_text(f"Time,{metric}\n{rows}")
-    code, _, err = burstwatch("replay", str(path), "--kind", kind, "--spec", spec)
+    code, _, err = burstwatch("explain", str(path), "--kind", kind, "--spec", spec)
     assert code == 0
     assert doubt in err
 
@@ -433,7 +433,7 @@ def test_what_no_program_writes_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "odd"
     path.write_text(text)
-    code, out, err = burstwatch("replay", str(path), *GP2, "--json")
+    code, out, err = burstwatch("explain", str(path), *GP2, "--every-period", "--json")
     if not named:
         assert code == 0
         return
@@ -444,7 +444,7 @@ def test_what_no_program_writes_is_refused_in_one_line(
 def test_a_broken_gzip_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "cut.csv.gz"
     path.write_bytes(gzip.compress(OWN.read_bytes())[:100])
-    code, _, err = burstwatch("replay", str(path), *GP2)
+    code, _, err = burstwatch("explain", str(path), *GP2)
     assert code == 2
     assert "cut.csv.gz is a broken gzip file" in err
 
@@ -455,7 +455,7 @@ def test_only_chooses_one_of_several_volumes(tmp_path: Path) -> None:
     path.write_text("\n".join(["Time,orders BurstBalance,logs BurstBalance", *rows]))
     assert story(path, "--only", "orders")["run_out"] == story(OWN)["run_out"]
     assert story(path, "--only", "logs")["run_out"] == []
-    code, _, err = burstwatch("replay", str(path), *GP2, "--only", "nobody")
+    code, _, err = burstwatch("explain", str(path), *GP2, "--only", "nobody")
     assert code == 2
     assert "no series with 'nobody', only orders BurstBalance, logs BurstBalance" in err
 
@@ -465,7 +465,7 @@ def doubted(rows: list[str], tmp_path: Path, *args: str) -> str:
     path.write_text(
         "\n".join(["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes", *rows])
     )
-    code, _, err = burstwatch("replay", str(path), *(args or GP2), "--json")
+    code, _, err = burstwatch("explain", str(path), *(args or GP2), "--every-period", "--json")
     assert code == 0
     return err
 
@@ -489,10 +489,10 @@ def test_what_a_recording_contradicts_is_named(tmp_path: Path) -> None:
 
 def test_a_recording_of_its_own_type_is_not_doubted() -> None:
     for args in (("--example",), (str(OWN), *GP2)):
-        assert burstwatch("replay", *args)[2] == ""
+        assert burstwatch("explain", *args)[2] == ""
     assert (
         "check the type and size"
-        in burstwatch("replay", str(OWN), "--type", "gp2", "--size-gib", "900")[2]
+        in burstwatch("explain", str(OWN), "--type", "gp2", "--size-gib", "900")[2]
     )
 
 

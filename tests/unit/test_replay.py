@@ -19,7 +19,13 @@ HEADING = ",".join(COLUMNS)
 
 def replay(*args: str) -> tuple[int, list[dict[str, Any]], str]:
     out, err = io.StringIO(), io.StringIO()
-    code = run(["replay", *args, "--json"], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+    code = run(
+        ["explain", *args, "--every-period", "--json"],
+        stdout=out,
+        stderr=err,
+        env={},
+        clock=lambda: 0.0,
+    )
     return code, [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue()
 
 
@@ -114,12 +120,13 @@ def test_the_example_plays_and_runs_dry() -> None:
     assert {"infinite", "finite", "exhausted"} <= {moment["state"] for moment in moments}
 
 
-def test_people_get_a_line_for_each_change(drain: Path) -> None:
+def test_people_get_a_table_with_a_row_for_each_period(drain: Path) -> None:
     out = io.StringIO()
-    run(["replay", str(drain), *GP2], stdout=out, stderr=out, env={}, clock=lambda: 0.0)
+    asked = ["explain", str(drain), *GP2, "--every-period"]
+    run(asked, stdout=out, stderr=out, env={}, clock=lambda: 0.0)
     lines = out.getvalue().splitlines()
     assert lines[0].split()[:3] == ["at", "verdict", "state"]
-    assert len(lines) < 12
+    assert len(lines) == 1 + len(replay(str(drain), *GP2)[1])
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ It only reads. What may not be read is said, and hides nothing else.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name
+from burstwatch.aws.alarms.api import read_alarms
+from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name, unit_prefix
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.owner_tags import OWNER_TAGS
-from burstwatch.shards import Problem
+from burstwatch.shards import Problem, Unit
 
 #: Names of the alarms of a stack, without the beginning.
 HEALTH_ALARM = re.compile(
@@ -27,29 +28,36 @@ SHARED = frozenset({"member role", "queues of drills", "tags"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leftover:
-    """One thing that is still there: what it is, its name, and the command that removes it."""
+    """One thing that is still there: what it is, its name, the command that removes it, and whether it is an alarm that sweeps made."""
 
     kind: str
     name: str
     command: str
+    is_of_sweeps: bool = False
 
 
 def find_leftovers(
-    clients: Clients, deployment: str, stack: str = ""
+    clients: Clients, deployment: str, stack: str = "", unit: Unit | None = None
 ) -> tuple[list[Leftover], list[Problem]]:
-    """Everything of a deployment in the region of the clients, and what could not be looked for."""
+    """Everything of a deployment in the region of the clients, and what could not be looked for.
+
+    With a ``unit`` only the alarms that sweeps of it made.
+    """
     leftovers: list[Leftover] = []
     problems: list[Problem] = []
     searches: dict[str, Callable[[], Iterator[Leftover]]] = {
         "stacks": lambda: _stacks(clients, stack or stack_name(deployment)),
-        "alarms": lambda: _alarms(clients, deployment),
+        "alarms of sweeps": lambda: _alarms_of_sweeps(clients, deployment, unit),
+        "alarms": lambda: _alarms_of_stack(clients, deployment),
         "log groups": lambda: _log_groups(clients, stack or stack_name(deployment)),
         "member role": lambda: _member_stacks(clients),
         "queues of drills": lambda: _queues(clients),
         "tags": lambda: _tags(clients),
     }
-    is_shared = _other_deployments(clients, stack or stack_name(deployment))
+    is_shared = unit is None and _other_deployments(clients, stack or stack_name(deployment))
     for part, search in searches.items():
+        if unit is not None and part != "alarms of sweeps":
+            continue
         if part in SHARED and is_shared:
             continue  # another deployment needs them
         try:
@@ -93,20 +101,29 @@ def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
             yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
 
 
-def _alarms(clients: Clients, deployment: str) -> Iterator[Leftover]:
-    """Alarms that sweeps made, and those of the stack."""
-    paginator = clients("cloudwatch").get_paginator("describe_alarms")
-    for prefix in (*alarm_prefixes(deployment), f"burstwatch-{deployment}-"):
-        for page in paginator.paginate(AlarmNamePrefix=prefix):
-            for alarm in page["MetricAlarms"]:
-                name = alarm["AlarmName"]
-                command = f"burstwatch delete-alarms --deployment {deployment} --yes"
-                of_stack = name.removeprefix(f"burstwatch-{deployment}-")
-                if of_stack != name:
-                    # The name of another deployment may begin with that of this one.
-                    if HEALTH_ALARM.match(of_stack) is None:
-                        continue
-                    command = f"aws cloudwatch delete-alarms --alarm-names '{name}'"
+def _alarms_of_sweeps(clients: Clients, deployment: str, unit: Unit | None) -> Iterator[Leftover]:
+    """Alarms that sweeps made, of one unit or of all."""
+    prefixes: Sequence[str] = alarm_prefixes(deployment)
+    command = f"burstwatch cleanup --deployment {deployment} --yes"
+    if unit is not None:
+        prefixes = (unit_prefix(deployment, unit, clients.unit()),)
+        command = f"burstwatch cleanup --deployment {deployment} --unit {unit} --yes"
+    for prefix in prefixes:
+        for alarm in read_alarms(clients, prefix):
+            yield Leftover(kind="alarm", name=alarm.name, command=command, is_of_sweeps=True)
+
+
+def _alarms_of_stack(clients: Clients, deployment: str) -> Iterator[Leftover]:
+    """Alarms of the stack, which it deletes itself."""
+    prefix = f"burstwatch-{deployment}-"
+    for page in (
+        clients("cloudwatch").get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
+    ):
+        for alarm in page["MetricAlarms"]:
+            name = alarm["AlarmName"]
+            # The name of another deployment may begin with that of this one.
+            if HEALTH_ALARM.match(name.removeprefix(prefix)):
+                command = f"aws cloudwatch delete-alarms --alarm-names '{name}'"
                 yield Leftover(kind="alarm", name=name, command=command)
 
 

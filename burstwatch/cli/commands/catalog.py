@@ -1,18 +1,27 @@
-"""Show the EBS volume types with their limits and sources; with --json also all kinds and settings."""
+"""Show the EBS volume types with their limits and sources, or the settings; with --json also all kinds."""
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 
 from burstwatch.cli.catalog import catalog, member_role, member_stack_set
+from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import Terminal
+from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
 from burstwatch.formatting import table
+from burstwatch.kinds import find_kinds
 
 GROUP = "other"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The forms of output."""
+    """What to show, and how."""
+    parser.add_argument(
+        "--settings",
+        action="store_true",
+        help="show every setting with its value in this environment, its default and what it means",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, for machines")
     form.add_argument(
@@ -28,7 +37,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the volume types as a table or JSON, or the template of the role."""
+    """Print the volume types or the settings as a table or JSON, or the template of the role."""
+    if args.settings:
+        if args.member_role or args.member_stack_set:
+            msg = "--settings works alone or with --json"
+            raise ValueError(msg)
+        print(_settings(args, terminal), file=terminal.stdout)
+        return 0
     if args.member_role:
         document = member_role()
     elif args.member_stack_set:
@@ -42,6 +57,28 @@ def run(args: Namespace, terminal: Terminal) -> int:
         return 0
     print(json.dumps(document, indent=2, allow_nan=False), file=terminal.stdout)
     return 0
+
+
+def _settings(args: Namespace, terminal: Terminal) -> str:
+    """Check the environment's settings, and write them all."""
+    config = config_from_env(terminal.env)
+    find_kinds(config.kinds)  # names the kinds that there are not
+    if args.json:
+        return as_document("settings", {"settings": asdict(config)}, at=terminal.clock())
+    rows = [
+        (
+            ENV_PREFIX + setting.name.upper(),
+            _text(getattr(config, setting.name)),
+            _text(setting.default),
+            setting.help,
+        )
+        for setting in SETTINGS
+    ]
+    return table(("setting", "value", "default", "meaning"), rows)
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value) or "-"
 
 
 def _row(kind: VolumeType) -> tuple[str, ...]:

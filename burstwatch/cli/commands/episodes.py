@@ -2,7 +2,7 @@
 
 They are read from the log of the deployed function, which keeps them for a month, and from the
 alarms that are there now. Needs logs:FilterLogEvents, cloudformation:DescribeStacks and
-cloudwatch:DescribeAlarms.
+cloudwatch:DescribeAlarms, or with --digest cloudwatch:GetMetricData.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -19,6 +19,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
 from burstwatch.formatting import clock_time, span, table
 from burstwatch.messages.episode import Episode
+from burstwatch.messages.text import email
 
 HEADINGS = (
     "began", "resource", "name", "severity", "lasted", "lead", "at zero", "lowest", "details"
@@ -31,8 +32,13 @@ GROUP = "deployment"
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, since when, and how to print."""
     add_deployment_arguments(parser)
-    parser.add_argument("--since", default="7d", help="such as 12h or 30d, at most 30d; default 7d")
+    parser.add_argument("--since", help="such as 12h or 30d, at most 30d; default 7d")
     form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--digest",
+        action="store_true",
+        help="print the digest of seven days: episodes, false pages, near misses, cost, and what would help",
+    )
     form.add_argument("--json", action="store_true", help="print one object per line")
     form.add_argument(
         "--annotations",
@@ -43,21 +49,30 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the episodes that ended since a time, from the function's log, and the open ones, from the alarms."""
-    deployment = deployed_config(args, terminal.env).deployment
-    now = terminal.clock()
-    since_s = now - parse_duration("since", args.since, low="1h", high="30d")
+    config = deployed_config(args, terminal.env)
+    now, since = terminal.clock(), "7d" if args.since is None else args.since
+    since_s = now - parse_duration("since", since, low="1h", high="30d")
+    if args.digest and args.since is not None:
+        msg = "--since would be ignored: the digest is of seven days"
+        raise ValueError(msg)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.alarms.digest import make_digest  # noqa: PLC0415
     from burstwatch.aws.alarms.episodes import open_episodes, read_episodes  # noqa: PLC0415
     from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415
     from burstwatch.aws.client.names import alarm_prefixes  # noqa: PLC0415
     from burstwatch.aws.client.session import AWS_ERRORS, AwsError, describe_error  # noqa: PLC0415
 
-    log_group = find_deployment(clients, deployment, args.stack).output("LogGroupName")
+    log_group = find_deployment(clients, config.deployment, args.stack).output("LogGroupName")
+    if args.digest:
+        print(email(make_digest(clients, log_group, config, now=now)), file=terminal.stdout, end="")
+        return 0
     closed = read_episodes(clients, log_group, since_s=since_s)
     try:
         alarms = [
-            alarm for prefix in alarm_prefixes(deployment) for alarm in read_alarms(clients, prefix)
+            alarm
+            for prefix in alarm_prefixes(config.deployment)
+            for alarm in read_alarms(clients, prefix)
         ]
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
@@ -67,7 +82,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     elif args.annotations:
         text = "\n".join(to_json(_annotation(episode)) for episode in episodes)
     else:
-        text = _report(episodes, since=args.since, now=now)
+        text = _report(episodes, since=since, now=now)
     print(text, file=terminal.stdout, end="\n" if text else "")
     return 0
 

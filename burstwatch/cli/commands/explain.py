@@ -1,21 +1,24 @@
 """Explain what happened to one bucket: a recording, or a resource of the account."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from math import inf
 from pathlib import Path
 from statistics import fmean
 
 from burstwatch.backtest.explain import Story, as_text
 from burstwatch.backtest.explain_page import as_html
-from burstwatch.backtest.replay import Recorded
+from burstwatch.backtest.replay import Moment, Recorded, Replay
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target
+from burstwatch.cli.output import check_target, painter
+from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import (
     FORMATS,
     add_series_arguments,
@@ -25,7 +28,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.cli.values import hours
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import span
+from burstwatch.formatting import recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -38,6 +41,7 @@ SHORTER_S = 3_600.0
 
 
 GROUP = "look"
+HEADINGS = ("at", "verdict", "state", "balance", "runs out in", "worst case", "why")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,11 +56,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="HOURS",
         help="with an ID: how many hours of its past, default 24",
     )
-    parser.add_argument("--html", metavar="FILE.html", help="draw it, into an HTML file")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--html", metavar="FILE.html", help="draw it, into an HTML file")
+    form.add_argument(
+        "--every-period",
+        action="store_true",
+        help="print a line for each period: the verdict that burstwatch would have given then",
+    )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print the pages sent and the times when the bucket was empty, as one object",
+        help="print the pages sent and the times when the bucket was empty, as one object; with --every-period one object per line",
     )
 
 
@@ -74,6 +84,10 @@ def run(args: Namespace, terminal: Terminal) -> int:
         recorded, until_s = read_recorded(args, command="explain", terminal=terminal), inf
     else:
         recorded, until_s = _from_account(args, terminal), terminal.clock()
+    place = {} if is_of_file else place_of_unit(recorded.resource.unit)
+    if args.every_period:
+        _print_periods(recorded.play(config), until_s, place, args, terminal)
+        return 0
     story = Story(
         name=recorded.name,
         resource=recorded.resource,
@@ -100,11 +114,52 @@ def run(args: Namespace, terminal: Terminal) -> int:
             "exceeded": dict(story.exceeded),
             "fixes": [fix.record() for fix in story.fixes],
         }
-        place = {} if is_of_file else place_of_unit(story.resource.unit)
         print(as_document("story", body, at=story.moments[-1].t_s, **place), file=terminal.stdout)
     else:
         print(as_text(story), file=terminal.stdout)
     return 0
+
+
+def _print_periods(
+    play: Replay,
+    until_s: float,
+    place: Mapping[str, str | None],
+    args: Namespace,
+    terminal: Terminal,
+) -> None:
+    """Print each moment up to a time, as a row or as an object."""
+    if args.json:
+        for lines in play_parts(
+            play, partial(_as_lines, until_s=until_s, place=place), stderr=terminal.stderr
+        ):
+            print(lines, end="", file=terminal.stdout)
+        return
+    rows = play_parts(play, partial(_as_rows, until_s=until_s), stderr=terminal.stderr)
+    paint = painter(terminal.stdout, terminal.env)
+    print(table(HEADINGS, list(chain.from_iterable(rows)), paint=paint), file=terminal.stdout)
+
+
+def _as_lines(moments: Iterable[Moment], *, until_s: float, place: Mapping[str, str | None]) -> str:
+    records = (moment.record() for moment in moments if moment.t_s <= until_s)
+    return "".join(
+        as_document("moment", record, at=record["at"], **place) + "\n" for record in records
+    )
+
+
+def _as_rows(moments: Iterable[Moment], *, until_s: float) -> list[tuple[str, ...]]:
+    return [
+        (
+            recorded_time(moment.t_s),
+            moment.assessment,
+            moment.state,
+            "-" if moment.balance_ratio is None else f"{moment.balance_ratio:.0%}",
+            span(moment.time_to_empty_s),
+            span(moment.worst_s),
+            moment.reason,
+        )
+        for moment in moments
+        if moment.t_s <= until_s
+    ]
 
 
 def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:

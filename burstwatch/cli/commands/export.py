@@ -1,4 +1,4 @@
-"""Save what CloudWatch has of a resource to a file that replay, explain and backtest read."""
+"""Save what CloudWatch has of a resource to a file that explain, advise and backtest read."""
 
 import gzip
 from argparse import ArgumentParser, Namespace
