@@ -14,7 +14,7 @@ from burstwatch.recordings.formats.aws_text import (
 )
 from burstwatch.recordings.formats.documents import is_yaml, read_documents, read_yaml_documents
 from burstwatch.recordings.formats.line_protocol import is_line_protocol, read_line_protocol
-from burstwatch.recordings.formats.prometheus import is_exposition, read_exposition
+from burstwatch.recordings.formats.refused import is_refused, refuse
 from burstwatch.recordings.formats.table import read_table
 from burstwatch.recordings.raw import RawContents, read_cells
 from burstwatch.recordings.samples import Contents
@@ -91,15 +91,15 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
 
 
 def _is_document(text: str) -> bool:
-    return text.startswith(("{", "[", "OrderedDict("))
+    return text.startswith(("{", "["))
 
 
-#: The mark of a text of each form, and its reader. A series of promtool begins like JSON.
+#: The mark of a text of each form, and its reader.
 TEXT_FORMATS: tuple[tuple[Callable[[str], bool], Callable[..., RawContents]], ...] = (
-    (is_exposition, read_exposition),
-    (_is_document, read_documents),
     (is_aws_text, read_aws_text),
     (is_aws_table, read_aws_table),
+    (is_refused, refuse),
+    (_is_document, read_documents),
     (is_line_protocol, read_line_protocol),
     (is_yaml, read_yaml_documents),
 )

@@ -5,9 +5,8 @@ decided over all its cells.
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -36,13 +35,6 @@ UNITS_FROM = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 FIRST_YEARS_S = 1e8
 #: CloudWatch began in 2009. A time of a recording is not before, and not after 2039.
 EARLIEST_RECORDED_S, LATEST_RECORDED_S = 1_230_768_000.0, 2_200_000_000.0
-#: Excel counts days since 1899-12-30, and 60,000 is in the year 2064.
-EXCEL_DAYS = (36_526.0, 60_000.0)
-EXCEL_EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
-COMPACT = re.compile(
-    r"20[0-9]{2}[01][0-9][0-3][0-9](?:T?[0-2][0-9](?:[0-5][0-9](?:[0-9]{2})?)?Z?)?"
-)
-POWERSHELL = re.compile(r"/Date\((-?[0-9]+)(?:[+-][0-9]{4})?\)/")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,12 +124,7 @@ def read_times(
 
 
 def _read(cells: Sequence[str], conventions: Conventions, *, is_own: bool, is_utc: bool) -> Times:
-    if not is_own and _all_match(cells, COMPACT):
-        cells = [_spelled_out(cell) for cell in cells]
     numbers = _numbers(cells)
-    if numbers is not None and not is_own and _are_excel_days(numbers):
-        wall = [EXCEL_EPOCH.timestamp() + round(number * DAY_S) for number in numbers]
-        return _on_the_wall(wall, cells, conventions, ("times are in days, as Excel counts them",))
     if numbers is not None:
         _check_digits(numbers, cells)
         pairs = zip(numbers, cells, strict=True)
@@ -153,7 +140,6 @@ def _read(cells: Sequence[str], conventions: Conventions, *, is_own: bool, is_ut
     if conventions.date_order is not None:
         notes = ()  # said by whoever decided it
     local = [moment.local_s(order) for moment in moments]
-    moments = _with_offsets_of_names(moments, local, cells, conventions)
     if is_utc or all(moment.offset_s is not None for moment in moments):
         seconds = [
             wall - (moment.offset_s or 0.0) for wall, moment in zip(local, moments, strict=True)
@@ -177,30 +163,12 @@ def _check_years(times: Times, cells: Sequence[str]) -> Times:
     return times
 
 
-def _all_match(cells: Iterable[str], pattern: re.Pattern[str]) -> bool:
-    return all(pattern.fullmatch(cell) for cell in cells)
-
-
-def _spelled_out(cell: str) -> str:
-    """20261102, 20261102T1345Z or 20261102134500 in ISO 8601's longer form."""
-    clock = cell[8:].lstrip("T")
-    if len(clock) == len("13"):
-        clock += "00"
-    return f"{cell[:4]}-{cell[4:6]}-{cell[6:8]}" + (f"T{clock}" if clock else "")
-
-
 def _numbers(cells: Iterable[str]) -> list[float] | None:
     """All cells as numbers, or None if one is none."""
     try:
-        return [_number(cell) for cell in cells]
+        return [float(cell) for cell in cells]
     except ValueError:
         return None
-
-
-def _number(cell: str) -> float:
-    """A number, also as PowerShell writes it: ``/Date(1793577600000)/``; raises ValueError for anything else."""
-    written = POWERSHELL.fullmatch(cell)
-    return float(cell if written is None else written[1])
 
 
 def _check_digits(numbers: Sequence[float], cells: Sequence[str]) -> None:
@@ -209,13 +177,6 @@ def _check_digits(numbers: Sequence[float], cells: Sequence[str]) -> None:
         if number == before and "e+1" in cells[place].lower():
             msg = f"{short(cells[place])!r} again: a spreadsheet has cut its digits, so format the column as a whole number"
             raise UnreadableTimeError(msg, place)
-
-
-def _are_excel_days(numbers: Sequence[float]) -> bool:
-    earliest, latest = EXCEL_DAYS
-    return all(earliest <= number <= latest for number in numbers) and any(
-        number % 1 for number in numbers
-    )
 
 
 def _in_seconds(number: float, cell: str, place: int, *, is_own: bool = False) -> float:
@@ -255,7 +216,7 @@ def _of_iso(
 
 def _moment(cell: str, place: int) -> WrittenTime:
     try:
-        number = _number(cell)
+        number = float(cell)
     except ValueError:
         pass
     else:
@@ -315,44 +276,6 @@ def _date_order(
         return order, () if "." in cells[place] else (f"dates are read {WORDS[order]}",)
     note = f"dates are read {WORDS[order]}, so {short(cells[place])} is on {day}, and nothing in the file decides it: --date-order {equal[0]} is the other way"
     return order, (note,)
-
-
-def _with_offsets_of_names(
-    moments: Sequence[WrittenTime],
-    local: Sequence[float],
-    cells: Sequence[str],
-    conventions: Conventions,
-) -> Sequence[WrittenTime]:
-    """The moments with the offset of the short name of a zone, such as BST, which the zone that a person named tells.
-
-    Raises:
-        UnreadableTimeError: for a name that is none of that zone, or where no zone is named.
-    """
-    if not any(moment.zone_name for moment in moments):
-        return moments
-    resolved = []
-    for place, (moment, wall) in enumerate(zip(moments, local, strict=True)):
-        offset_s = moment.offset_s
-        if moment.zone_name and offset_s is None:
-            offsets = _offsets_by_name(wall, conventions.zone)
-            if moment.zone_name not in offsets:
-                msg = f"{short(cells[place])!r}, and {moment.zone_name} is the name of several time zones: --timezone names one, such as Europe/Berlin"
-                raise UnreadableTimeError(msg, place)
-            offset_s = offsets[moment.zone_name]
-        resolved.append(replace(moment, offset_s=offset_s))
-    return resolved
-
-
-def _offsets_by_name(wall: float, zone: tzinfo | None) -> dict[str, float]:
-    """The offsets that a clock in a zone can have at a time, by the name of each."""
-    if zone is None:
-        return {}
-    time = datetime.fromtimestamp(wall, UTC).replace(tzinfo=zone)
-    occurrences = [time.replace(fold=fold) for fold in (0, 1)]
-    return {
-        f"{occurrence.tzname()}": (occurrence.utcoffset() or timedelta()).total_seconds()
-        for occurrence in occurrences
-    }
 
 
 def _on_the_wall(

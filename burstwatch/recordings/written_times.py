@@ -1,6 +1,6 @@
 """Reads one time as people write it: its date, in each order in which it is one, its clock and its zone.
 
-The names of months and of halves of the day are those of Unicode's CLDR 48 (https://cldr.unicode.org, read 2026-11-27).
+Months have their English names, as programs write them.
 """
 
 import re
@@ -27,77 +27,14 @@ OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
 BEHIND = re.compile(r"(.*[^\s].*?)\s*\(([^()]*)\)$")
 WORD = re.compile(r"[^\W\d_]+")
 DIGITS = re.compile(r"[0-9]+")
-#: The beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese and Dutch.
-MONTHS: Mapping[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan ene gen",
-            "feb fév fev",
-            "mar mär mrt maa",
-            "apr avr abr",
-            "may mai mag mei",
-            "jun juin giu",
-            "jul juil lug",
-            "aug aoû ago",
-            "sep set",
-            "oct okt ott out",
-            "nov",
-            "dec déc dez dic",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+#: The beginnings of the names of months and of days of the week.
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+WEEKDAYS = frozenset(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
 BEFORE_NOON = frozenset({"am", "午前", "上午", "오전"})
 AFTER_NOON = frozenset({"pm", "午後", "下午", "오후"})
 UTC_NAMES = frozenset({"utc", "gmt", "z"})
-#: Words that stand beside a date and say nothing: days of the week by their beginning, and prepositions.
-WEEKDAYS = frozenset(
-    [
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-        "mo",
-        "di",
-        "mi",
-        "do",
-        "fr",
-        "sa",
-        "so",
-        "die",
-        "mit",
-        "don",
-        "fre",
-        "sam",
-        "son",
-        "lun",
-        "mar",
-        "mer",
-        "jeu",
-        "ven",
-        "dim",
-        "mié",
-        "jue",
-        "vie",
-        "sáb",
-        "dom",
-        "gio",
-        "qua",
-        "qui",
-        "sex",
-        "seg",
-        "ter",
-    ]
-)
-FILLERS = frozenset(
-    {"at", "t", "de", "del", "à", "a", "um", "uhr", "kl", "le", "alle", "om", "às", "las", "klo"}
-    | {"年", "月", "日", "년", "월", "일", "st", "nd", "rd", "th"}
-)
+#: Words that stand beside a date and say nothing, as the console writes them in some languages.
+FILLERS = frozenset(["at", "t", "st", "nd", "rd", "th", "年", "月", "日", "년", "월", "일"])
 
 
 def short(text: str) -> str:
@@ -115,7 +52,6 @@ class WrittenTime:
     dates: Mapping[DateOrder, date]
     clock_s: float
     offset_s: float | None
-    zone_name: str = ""
 
     def local_s(self, order: DateOrder) -> float:
         """Seconds since 1970 as the clock on the wall counts them."""
@@ -164,7 +100,7 @@ def read_written(cell: str) -> WrittenTime:
         after = after[: offset.start()] + after[offset.end() :]
     words = [word.lower() for word in WORD.findall(f"{before} {after}")]
     digits = DIGITS.findall(f"{before} {after}")
-    month, half, zone_name, is_utc = _named(words, cell)
+    month, half, is_utc = _named(words, cell)
     offset_s = 0.0 if is_utc else None
     if offset is not None:
         offset_s = seconds_east(offset)
@@ -172,45 +108,29 @@ def read_written(cell: str) -> WrittenTime:
         dates=_dates(digits, month, is_of_dots="." in before),
         clock_s=0.0 if clock is None else _clock_s(clock, half, cell),
         offset_s=offset_s,
-        zone_name=zone_name,
     )
 
 
 def _behind(match: re.Match[str]) -> str:
-    """The zone that stands in parentheses behind a time, or nothing where an offset stands before them."""
-    is_zone = OFFSET.fullmatch(match[2]) or re.fullmatch(r"[A-Z]{2,5}", match[2])
+    """The offset that stands in parentheses behind a time, or nothing where one stands before them."""
     clock = CLOCK.search(match[1])
     has_offset = clock is not None and OFFSET.search(match[1][clock.end() :]) is not None
-    return f"{match[1]} {match[2]}" if is_zone and not has_offset else match[1]
+    return match[1] if has_offset else f"{match[1]} {match[2]}"
 
 
-def _named(words: Iterable[str], cell: str) -> tuple[int | None, str, str, bool]:
-    """The month, the half of the day and the zone that the words name, and whether that is UTC."""
-    months, half, zone_name, is_utc = list[str](), "", "", False
+def _named(words: Iterable[str], cell: str) -> tuple[int | None, str, bool]:
+    """The month and the half of the day that the words name, and whether they say UTC."""
+    month, half, is_utc = None, "", False
     for word in words:
         if word in BEFORE_NOON or word in AFTER_NOON:
             half = word
         elif word in UTC_NAMES:
             is_utc = True
-        elif _month(word):
-            months.append(word)
-        elif word in FILLERS or word in WEEKDAYS or word[:3] in WEEKDAYS:
-            continue
-        elif word.isascii() and 3 <= len(word) <= 5 and not zone_name:  # noqa: PLR2004 - CET, AEDT
-            zone_name = word.upper()
-        else:
+        elif word[:3] in MONTHS and month is None:
+            month = 1 + MONTHS.index(word[:3])
+        elif word not in FILLERS and word[:3] not in WEEKDAYS:
             raise ValueError(cell)
-    # "mar" is Tuesday in Spanish and French, and March.
-    if len(months) > 1:
-        months = [word for word in months if word[:3] not in WEEKDAYS] or months[-1:]
-    if len(months) > 1:
-        raise ValueError(cell)
-    return _month(months[0]) if months else None, half, zone_name, is_utc
-
-
-def _month(word: str) -> int | None:
-    """The number of a month by the beginning of its name, or None for another word."""
-    return MONTHS.get(word[:4]) or MONTHS.get(word[:3])
+    return month, half, is_utc
 
 
 def seconds_east(offset: re.Match[str]) -> float:

@@ -1,18 +1,22 @@
 """Reads what the AWS CLI prints with ``--output text`` and ``--output table``, as the answer that its JSON would be."""
 
+import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import islice
 from typing import Any
 
 from burstwatch.recordings.formats.documents import read_all
-from burstwatch.recordings.formats.layouts import split_rows
+from burstwatch.recordings.formats.layouts import TextRow
+from burstwatch.recordings.formats.table import read_rows
 from burstwatch.recordings.matching import statistic_of_word
 from burstwatch.recordings.raw import RawContents
 from burstwatch.recordings.times import is_time
 
 #: A row of text begins with the name of the list that it is of.
 TEXT_MARKS = ("DATAPOINTS\t", "METRICDATARESULTS\t", "TIMESTAMPS\t", "VALUES\t")
+#: A row of the lines that are drawn around cells.
+BORDER = re.compile(r"[\s+=-]+")
 TABLE_TITLES = ("GetMetricStatistics", "GetMetricData")
 #: The statistics in the order in which the CLI prints them, by how many a row has. Of two or three it does not say which.
 ALL_STATISTICS = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
@@ -24,10 +28,9 @@ def is_aws_text(text: str) -> bool:
 
 
 def is_aws_table(text: str) -> bool:
-    """True if a text is an answer with ``--output table`` that is not cut by ``--query``."""
+    """True if a text is an answer with ``--output table``."""
     head = [line.strip(" |\r\n") for line in islice(StringIO(text), 4)]
-    named = any(title in head for title in TABLE_TITLES)
-    return named and any(word in text for word in ("Datapoints  ", "MetricDataResults  "))
+    return any(title in head for title in TABLE_TITLES)
 
 
 def read_aws_text(text: str, *, name: str) -> RawContents:
@@ -104,9 +107,16 @@ def read_aws_table(text: str, *, name: str) -> RawContents:
     Raises:
         ValueError: for a table whose rows are not those of an answer.
     """
-    rows = [row.cells for row in split_rows(text, name=name, keeps_titles=True)[0]]
-    is_statistics = bool(rows) and rows[0] == ["GetMetricStatistics"]
-    return read_all([_statistics_table(rows) if is_statistics else _data_table(rows)], name=name)
+    lines = (line.strip().strip("|") for line in text.splitlines())
+    cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    rows = [row for row in cells if any(row) and not BORDER.fullmatch("".join(row))]
+    if ["Datapoints"] in rows:
+        return read_all([_statistics_table(rows)], name=name)
+    if ["MetricDataResults"] in rows:
+        return read_all([_data_table(rows)], name=name)
+    # Of an answer that --query has cut, the title is left.
+    cut = [TextRow(line=number, cells=row) for number, row in enumerate(rows[1:], start=1)]
+    return read_rows(cut, name=name, format_="a table")
 
 
 def _data_table(rows: list[list[str]]) -> dict[str, Any]:

@@ -62,23 +62,12 @@ def _statistics(document: Mapping[str, Any]) -> list[RawSeries]:
         RawSeries(
             names=(str(document.get("Label") or ""),),
             statistic=statistic_of_word(statistic),
-            unit=_word(points[0].get("Unit") or ""),
+            unit=str(points[0].get("Unit") or ""),
             times=times,
             values=values,
         )
-        for statistic, values in _asked_for(columns, points).items()
+        for statistic, values in columns.items()
     ]
-
-
-def _asked_for(
-    columns: Mapping[str, list[Any]], points: Sequence[Mapping[str, Any]]
-) -> Mapping[str, list[Any]]:
-    """The statistics without those that nobody asked for: PowerShell prints them as zeros."""
-    has_zeros = all("ExtendedStatistics" in point for point in points)
-    if not has_zeros:
-        return columns
-    non_zero = {statistic: values for statistic, values in columns.items() if any(values)}
-    return non_zero or columns
 
 
 def _series(result: Mapping[str, Any]) -> RawSeries:
@@ -99,13 +88,8 @@ def _missing_parts(document: Mapping[str, Any]) -> tuple[str, ...]:
     if document.get("NextToken"):
         notes.append("the answer has a NextToken, so later pages are missing")
     notes += [
-        f"{result.get('Label', 'a series')} is {_word(result['StatusCode'])}"
+        f"{result.get('Label', 'a series')} is {result['StatusCode']}"
         for result in document["MetricDataResults"]
-        if _word(result.get("StatusCode") or "Complete") != "Complete"
+        if (result.get("StatusCode") or "Complete") != "Complete"
     ]
     return tuple(notes)
-
-
-def _word(status: object) -> str:
-    """PowerShell writes ``{"Value": "Complete"}``."""
-    return str(status.get("Value")) if isinstance(status, dict) else str(status)

@@ -1,20 +1,18 @@
-"""Reads Datadog's query API (versions 1 and 2), and Graphite's render API, which writes its points the other way round."""
+"""Reads Datadog's query API (versions 1 and 2)."""
 
 from typing import Any
 
 from burstwatch.recordings.raw import RawContents, RawSeries, pairs_of
 
-PROGRAMS = ("Datadog's query API", "Graphite")
+PROGRAMS = ("Datadog's query API",)
 
 
 def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JSON
-    """The series of an answer, or None for a document of another program. Both may have failed to ask where a time is missing.
+    """The series of an answer, or None for a document of another program. It may have failed to ask where a time is missing.
 
     Raises:
         ValueError: for an answer that is an error.
     """
-    if isinstance(document, list) and document and all(_is_target(part) for part in document):
-        return _contents("JSON of Graphite", [_target(part) for part in document])
     if not isinstance(document, dict):
         return None
     refused = document.get("errors")
@@ -25,13 +23,12 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
         msg = f"Datadog answered with an error: {document.get('error') or document.get('message')}"
         raise ValueError(msg)
     if any("pointlist" in series for series in document.get("series", [])):
-        return _contents("JSON of Datadog", [_series(series) for series in document["series"]])
+        return _contents([_series(series) for series in document["series"]])
     attributes = document["data"]["attributes"]
     if "times" not in attributes:
         return None
     named = zip(attributes["series"], attributes["values"], strict=True)
     return _contents(
-        "JSON of Datadog",
         [
             RawSeries(
                 names=(" ".join(map(str, series.get("group_tags") or [])),),
@@ -41,19 +38,6 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
             )
             for series, values in named
         ],
-    )
-
-
-def _is_target(part: object) -> bool:
-    return isinstance(part, dict) and {"target", "datapoints"} <= part.keys()
-
-
-def _target(part: dict[str, Any]) -> RawSeries:
-    points = pairs_of(part["datapoints"])
-    return RawSeries(
-        names=(str(part["target"]),),
-        times=[at for _, at in points],
-        values=[value for value, _ in points],
     )
 
 
@@ -76,5 +60,5 @@ def _unit(series: dict[str, Any]) -> str:
     return "/s" if is_rate else ""
 
 
-def _contents(format_: str, series: list[RawSeries]) -> RawContents:
-    return RawContents(format=format_, series=series, gaps_are_silence=False)
+def _contents(series: list[RawSeries]) -> RawContents:
+    return RawContents(format="JSON of Datadog", series=series, gaps_are_silence=False)

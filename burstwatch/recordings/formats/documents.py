@@ -1,14 +1,11 @@
-"""Finds the documents in a text (JSON, YAML or Python's own form), and which program wrote each.
+"""Finds the documents in a text of JSON or YAML, and which program wrote each.
 
 Several documents may follow one another: people join the answers of several calls by ``cat``.
 """
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Sequence
-from datetime import datetime
 from functools import cache
 from importlib import import_module
 from io import StringIO
@@ -19,7 +16,6 @@ from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
 from burstwatch.recordings.formats.layouts import first_line
-from burstwatch.recordings.formats.python_zones import python_zone
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
 
@@ -27,11 +23,6 @@ JsonDocument: TypeAlias = Any  # whatever JSON holds
 
 #: A line that only YAML begins with: a key, or a list.
 YAML_START = re.compile(r"(?:---\s*$|-\s+\S|[\"']?[A-Za-z_]\w*[\"']?:(?:\s|$))")
-#: Python reads no longer text at once: its tree takes a hundred times the memory.
-LONGEST_PYTHON = 1 << 24
-DEEPEST = 50
-PYTHON_TIMES = frozenset({"datetime", "Timestamp", "fromisoformat"})
-PYTHON_NUMBERS = frozenset({"float64", "float32", "int64", "Decimal", "array"})
 
 
 @cache
@@ -48,19 +39,12 @@ def json_programs() -> list[str]:
 
 
 def read_documents(text: str, *, name: str) -> RawContents:
-    """The series of all documents in a text of JSON, or of what Python prints.
+    """The series of all documents in a text of JSON.
 
     Raises:
-        ValueError: for what is neither, or written by no program that is known.
+        ValueError: if it is none, or written by no program that is known.
     """
-    try:
-        documents = _json(text, name=name)
-    except ValueError:
-        printed = _python(text)
-        if printed is None:
-            raise
-        documents = printed
-    return read_all(documents, name=name)
+    return read_all(_json(text, name=name), name=name)
 
 
 def read_yaml_documents(text: str, *, name: str) -> RawContents:
@@ -149,72 +133,6 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
         msg = f"{name} begins like JSON and is not valid: {where}"
         raise ValueError(msg) from None
     return documents
-
-
-def _python(text: str) -> list[JsonDocument] | None:
-    """The answer that Python has printed, such as ``{'Timestamp': datetime.datetime(2026, 11, 2, ...)}``, or None.
-
-    Several may follow one another, one in each line.
-    """
-    if len(text) > LONGEST_PYTHON or not ("'" in text or "datetime" in text):
-        return None
-    lines = [line for line in text.splitlines() if line.strip()]
-    for whole in (text.strip(), f"[{','.join(lines)}]"):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a text that is no Python
-                tree = ast.parse(whole, mode="eval")
-            document = _value(tree.body, 0)
-        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, OverflowError):
-            continue
-        return [document]
-    return None
-
-
-def _value(node: ast.expr, depth: int) -> JsonDocument:
-    """The value of an expression of constants, lists, mappings and times. Nothing of it is run."""
-    if depth > DEEPEST:
-        raise ValueError(depth)
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_value(element, depth + 1) for element in node.elts]
-    if isinstance(node, ast.Dict):
-        keys = [_value(key, depth + 1) if key else "" for key in node.keys]
-        return {
-            str(key): _value(value, depth + 1) for key, value in zip(keys, node.values, strict=True)
-        }
-    if isinstance(node, ast.Call):
-        return _call(node, depth)
-    if isinstance(node, ast.Name) and node.id in {"nan", "NaT"}:
-        return None
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand, depth + 1)
-    raise ValueError(ast.dump(node)[:80])
-
-
-def _call(node: ast.Call, depth: int) -> JsonDocument:
-    called = ast.unparse(node.func).rsplit(".", 1)[-1]
-    if called in PYTHON_NUMBERS and node.args:
-        return _value(node.args[0], depth + 1)
-    if called == "OrderedDict" and node.args:
-        return dict(_value(node.args[0], depth + 1))
-    if called not in PYTHON_TIMES:
-        raise ValueError(called)
-    named = {keyword.arg: keyword.value for keyword in node.keywords}
-    numbers = [argument for argument in node.args if isinstance(argument, ast.Constant)]
-    zones = [argument for argument in node.args if argument not in numbers]
-    zones += [named[name] for name in ("tzinfo", "tz") if name in named]
-    values = [_value(number, depth + 1) for number in numbers]
-    zone = python_zone(zones[0]) if zones else None
-    if len(values) == 1 and isinstance(values[0], str):
-        time = datetime.fromisoformat(values[0])
-    else:
-        fold = _value(named["fold"], depth + 1) if "fold" in named else 0
-        time = datetime(*values, fold=fold)  # noqa: DTZ001 - the zone follows
-    if zone is not None and time.tzinfo is None:
-        time = time.replace(tzinfo=zone)
-    return time.isoformat()
 
 
 def _known(document: JsonDocument, *, name: str) -> RawContents | None:

@@ -6,6 +6,7 @@ the metric of a row, or the columns are statistics of a single metric.
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -32,8 +33,9 @@ ZONE_OF_HEADING = re.compile(
     r"|[\W_]+((?:utc|gmt)(?:\s*[+-]\d{1,2}(?::?\d{2})?)?)\s*$",
     re.IGNORECASE,
 )
-#: Headings of columns that belong to the time beside them: its zone, or its half of the day.
-BESIDE_TIME = frozenset({"tz", "timezone", "zone", "utcoffset", "offset", "ampm"})
+#: Headings of columns that are a part of the time beside them: its zone, or its half of the day.
+PARTS_OF_TIME = frozenset({"tz", "timezone", "utcoffset", "ampm"})
+CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 #: Headings of columns that name the statistic of a row.
 STATISTIC_NAMES = frozenset({"statistic", "stat", "stats", "statistics", "aggregation"})
 #: A time of a window that an InfluxDB query gives beside the time of each point.
@@ -74,7 +76,7 @@ def read_table(text: str, *, name: str) -> RawContents:
         name=name,
         about=_own_mark(text, name),
         separator=separator,
-        format_=_format_of(separator),
+        format_="CSV",
     )
 
 
@@ -133,10 +135,6 @@ def read_rows(
     return merged(parts)
 
 
-def _format_of(separator: str) -> str:
-    return {"|": "a table", " ": "a table"}.get(separator, "CSV")
-
-
 def _own_mark(text: str, name: str) -> dict[str, str]:
     """Parse the first line of a file of ours: ``# burstwatch kind=ebs_volume spec=type=gp2,size_gib=100``.
 
@@ -172,10 +170,15 @@ def _is_heading(cells: Sequence[str]) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """True if a cell is a number that a metric can have, with either sign as the decimal one."""
     try:
-        return parse_number(cell, decimal_comma=cell.count(",") == 1) is not None
+        return float(cell) >= 0
     except ValueError:
-        return False
+        pass
+    for decimal_comma in (False, True) if "," in cell else (False,):
+        with suppress(ValueError):
+            return parse_number(cell, decimal_comma=decimal_comma) is not None
+    return False
 
 
 def _time_column(headings: Sequence[str]) -> int | None:
@@ -242,13 +245,14 @@ def _read(
 ) -> RawContents:
     """Read one table."""
     shape = _headings(headings, data[0].cells)
-    _check_widths(data, len(shape.names), name, is_aligned=separator == " ")
+    _check_widths(data, len(shape.names), name)
     _check_names(shape, f"{name} line {data[0].line}")
+    _check_parts_of_time(shape, data[0].cells, f"{name} line {data[0].line}")
     if not headings and len(data[0].cells) < 2:  # noqa: PLR2004 - a time and a value
         msg = f"{name}: no rows with a time and values under a heading"
         raise ValueError(msg)
     columns = [[row.cells[n] for row in data] for n in range(len(shape.names))]
-    times = _with_words_beside(shape, columns, _clocks_joined(shape, columns))
+    times = columns[shape.time]
     lines = [row.line for row in data]
     is_own = any(OWN_TIME in row for row in headings)
     _check_time(times[0], shape, f"{name} line {lines[0]}", is_own=is_own)
@@ -289,13 +293,10 @@ def _format_name(format_: str, separator: str, headings: Sequence[object], *, is
     return f"{format_} of the CloudWatch console" if is_console else format_
 
 
-def _check_widths(data: Sequence[TextRow], width: int, name: str, *, is_aligned: bool) -> None:
+def _check_widths(data: Sequence[TextRow], width: int, name: str) -> None:
     for row in data:
         if len(row.cells) != width:
-            hint = (
-                ": blanks in a cell cannot be told from those between cells" if is_aligned else ""
-            )
-            msg = f"{name} line {row.line}: {width} cells expected, got {len(row.cells)}{hint}"
+            msg = f"{name} line {row.line}: {width} cells expected, got {len(row.cells)}"
             raise ValueError(msg)
 
 
@@ -316,32 +317,13 @@ def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> Non
         raise ValueError(msg)
 
 
-def _clocks_joined(shape: _Headings, columns: Sequence[list[str]]) -> list[str]:
-    """The times, those of a date and a clock in two columns as one."""
-    times = columns[shape.time]
-    clock = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
-    if all(map(clock.fullmatch, times)):
-        dates = next((cells for cells in columns if all(map(is_time, cells))), None)
-        return (
-            times
-            if dates is None
-            else [f"{date} {cell}" for date, cell in zip(dates, times, strict=True)]
-        )
-    for cells in columns:
-        if cells is not times and all(map(clock.fullmatch, cells)):
-            return [f"{date} {cell}" for date, cell in zip(times, cells, strict=True)]
-    return times
-
-
-def _with_words_beside(
-    shape: _Headings, columns: Sequence[list[str]], times: list[str]
-) -> list[str]:
-    """The times with the zone or the half of the day that stands in a column of its own."""
-    for place, names in enumerate(shape.names):
-        if place != shape.time and _plain(names[-1]) in BESIDE_TIME:
-            times = [f"{time} {word}" for time, word in zip(times, columns[place], strict=True)]
-            columns[place][:] = [""] * len(times)
-    return times
+def _check_parts_of_time(shape: _Headings, cells: Sequence[str], where: str) -> None:
+    """Refuse a column that has the clock, the zone or the half of the day of the time beside it."""
+    for names, cell in zip(shape.names, cells, strict=True):
+        if _plain(names[-1]) in PARTS_OF_TIME or CLOCK.fullmatch(cell):
+            column = short(" ".join(names)) or cell
+            msg = f"{where}: column {column!r} is a part of the time: write times in one column, in ISO 8601"
+            raise ValueError(msg)
 
 
 def _sorted_columns(
@@ -355,9 +337,9 @@ def _sorted_columns(
         if _are_numbers(cells):  # nearly all columns: each cell need not be looked at by itself
             wrong, values = list[int](), len(cells)
         else:
-            comma = any("," in cell for cell in cells)
-            wrong = [n for n, cell in enumerate(cells) if _is_text(cell, comma=comma)]
-            values = sum(cell.lower() not in NOTHING for cell in cells) - len(wrong)
+            written = [n for n, cell in enumerate(cells) if cell.lower() not in NOTHING]
+            wrong = [n for n in written if not _is_number(cells[n])]
+            values = len(written) - len(wrong)
         is_metric = any(map(is_metric_name, shape.names[place])) and not _is_key(shape, place)
         if wrong and (values or is_metric):
             column = " ".join(shape.names[place]) or f"column {place + 1}"
@@ -367,19 +349,11 @@ def _sorted_columns(
             texts.append(place)
         elif not _is_index(shape.names[place], cells):
             numeric.append(place)
-    return _asked_for(shape, columns, numeric), texts
-
-
-def _asked_for(shape: _Headings, columns: Sequence[list[str]], numeric: Sequence[int]) -> list[int]:
-    """The columns without statistics that nobody asked for: PowerShell writes zeros, also for the count of samples."""
-    statistics = {place: statistic_of_word(shape.names[place][-1]) for place in numeric}
-    zeros = [
-        n for n in numeric if statistics[n] and not any(cell.strip("0., ") for cell in columns[n])
-    ]
-    has_no_samples = any(statistics[place] == "Samplecount" for place in zeros)
-    if not has_no_samples or len(zeros) == len(numeric):
-        return list(numeric)
-    return [place for place in numeric if place not in zeros]
+    unnamed = [place for place in numeric if not any(shape.names[place])]
+    if len(unnamed) > 1:
+        msg = f"{name} line {lines[0]}: {len(unnamed)} columns of numbers have no heading: name them in a first row"
+        raise ValueError(msg)
+    return numeric, texts
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -389,20 +363,6 @@ def _are_numbers(cells: Sequence[str]) -> bool:
     except ValueError:
         return False
     return bool(numbers) and isfinite(sum(numbers)) and min(numbers) >= 0
-
-
-def _is_text(cell: str, *, comma: bool) -> bool:
-    try:
-        return float(cell) < 0
-    except ValueError:
-        pass
-    for decimal_comma in (False, True) if comma else (False,):
-        try:
-            parse_number(cell, decimal_comma=decimal_comma)
-        except ValueError:
-            continue
-        return False
-    return True
 
 
 def _is_index(names: Sequence[str], cells: Sequence[str]) -> bool:

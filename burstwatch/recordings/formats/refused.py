@@ -1,0 +1,66 @@
+"""Refuses forms that no tool writes by itself, with the one to write instead."""
+
+import re
+from typing import NoReturn
+
+#: So much of a text shows its form.
+HEAD = 4_000
+#: A word that is a time where blanks separate columns: a date, or seconds or milliseconds since 1970.
+TIME = re.compile(r"\d{4}-\d\d-\d\d\S*|1\d{9}(?:\d{3})?")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+DELIMITERS = frozenset(",;\t|={}\"'")
+BLANKS = "has blanks between its columns: write it as CSV"
+#: The mark of a form, and what to do.
+REFUSED = (
+    (
+        r"\A[\[({]+'|datetime\.datetime\(|Timestamp\('|OrderedDict\(",
+        "is what Python prints: write it by json.dumps(answer, default=str), or by to_csv()",
+    ),
+    (
+        r"ExtendedStatistics|/Date\(",
+        "has datapoints of PowerShell, or percentiles: ask with the AWS CLI for --statistics Minimum",
+    ),
+    (
+        r"(?m)^(?:[A-Za-z_:][\w:]*)?\{[^}\n]*\}\s*(?:=>|[-+0-9.eE]+\s+[0-9.]+\s*(?:#.*)?$)",
+        "is text of Prometheus: ask /api/v1/query_range, whose answer is JSON",
+    ),
+    (
+        r'\A\s*\[\s*\{[^\]]*"target"\s*:[^\]]*"datapoints"\s*:|\A\s*\[\s*\{\s*"datapoints"\s*:[\s\S]*"target"\s*:',
+        "is JSON of Graphite: ask with format=csv",
+    ),
+    (
+        r"(?m)^[ \t]*(?=\S{0,3}[-+=|:─━═┌└├╞╔╚╠╭╰])[\s|+:=\-─━│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝═║╠╣╦╩╬╭╮╰╯]{5,}$",
+        "is a table drawn with lines: write it as CSV",
+    ),
+    (
+        r"(?m)^[^|\n]*,\d+,\d+,\d+\|",
+        "is raw data of Graphite: ask with format=csv",
+    ),
+)  # fmt: skip
+
+
+def is_refused(text: str) -> bool:
+    """True if the beginning of a text has the mark of a form that is refused."""
+    return _why(text) is not None
+
+
+def refuse(text: str, *, name: str) -> NoReturn:
+    """Raise ValueError with what to write instead."""
+    msg = f"{name} {_why(text)}"
+    raise ValueError(msg)
+
+
+def _why(text: str) -> str | None:
+    head = text[:HEAD]
+    advice = next((advice for mark, advice in REFUSED if re.search(mark, head)), None)
+    if advice is None and any(map(_has_blanks, head.splitlines())):
+        return BLANKS
+    return advice
+
+
+def _has_blanks(line: str) -> bool:
+    """True if blanks alone separate a time and a number."""
+    words = line.split()
+    times = [word for word in words if TIME.fullmatch(word)]
+    has_number = any(NUMBER.fullmatch(word) and word not in times for word in words)
+    return bool(times) and has_number and DELIMITERS.isdisjoint(line)
