@@ -16,8 +16,6 @@ import botocore.session
 import pytest
 from botocore.model import ListShape, Shape, StructureShape
 from botocore.validate import ParamValidator
-from cfnlint.api import lint  # type: ignore[import-untyped]
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from burstwatch.backtest.advice import advise
 from burstwatch.backtest.replay import Recorded
@@ -562,6 +560,11 @@ def makes_anew(fix: Fix) -> bool:
 
 def test_no_line_of_a_template_replaces_the_resource() -> None:
     """What CloudFormation calls create-only makes a new one, and the old one is lost with what it holds."""
+    # It takes seconds to import, and no other test needs it.
+    from cfnlint.schema.manager import (  # type: ignore[import-untyped]  # noqa: PLC0415
+        PROVIDER_SCHEMA_MANAGER,
+    )
+
     for template in TEMPLATES.values():
         (schema,) = PROVIDER_SCHEMA_MANAGER.get_resource_schemas_by_regions(
             template.cloudformation, ["us-east-1"]
@@ -577,6 +580,8 @@ def test_no_line_of_a_template_replaces_the_resource() -> None:
 def test_the_lines_of_cloudformation_name_types_and_properties_that_it_has(
     advice: dict[str, list[Advice]],
 ) -> None:
+    from cfnlint.api import lint  # type: ignore[import-untyped]  # noqa: PLC0415
+
     shapes: dict[str, tuple[str, ...]] = {}
     for given in (entry for entries in advice.values() for entry in entries):
         lines = cloudformation_lines(given.fix.commands)

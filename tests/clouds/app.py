@@ -61,7 +61,8 @@ class Watched:
 
     def assert_seen(self, *steps: str) -> None:
         """These steps have come."""
-        assert not [self.missed[step] for step in steps if step in self.missed]
+        missed = [self.missed[step] for step in steps if step in self.missed]
+        assert not missed, missed
 
 
 class Play:

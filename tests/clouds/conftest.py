@@ -5,10 +5,11 @@ one permission after another in another region; on LocalStack sweeps go through 
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from botocore.config import Config as ClientConfig
@@ -26,6 +27,7 @@ from tests.conftest import find_emulator
 from tools.dist import function_and_template
 
 DENIED_REGION = "us-west-2"
+Played = TypeVar("Played")
 EXAMPLES = {
     "terraform": ("eu-north-1", deploy_terraform),
     "sam": ("eu-central-1", deploy_sam),
@@ -70,7 +72,9 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
     here = [emulator for emulator in EMULATORS.values() if Path(emulator.command[0]).exists()]
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         # An emulator on a busy machine answers when it can.
-        patient = session.CLIENT_CONFIG.merge(ClientConfig(read_timeout=STANDSTILL_S))
+        patient = session.CLIENT_CONFIG.merge(
+            ClientConfig(read_timeout=STANDSTILL_S, connect_timeout=STANDSTILL_S)
+        )
         patch.setattr(session, "CLIENT_CONFIG", patient)
         clouds = {
             emulator.name: stack.enter_context(
@@ -86,17 +90,22 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
             patch.setenv("AWS_CA_BUNDLE", clouds[LOCALEMU.name].environment()["AWS_CA_BUNDLE"])
         pool = stack.enter_context(ThreadPoolExecutor(8))
         players = {name: Play(cloud) for name, cloud in clouds.items()}
+        apps = {name: (player, pool.submit(player.play)) for name, player in players.items()}
+        said: Future[dict[str, Said]] | None = None
+        examples: dict[str, Future[dict[str, str]]] = {}
+        if LOCALEMU.name in clouds:
+            emulator = clouds[LOCALEMU.name]
+            _, before = apps[LOCALEMU.name]
+            denials = Denials(emulator, clients_of(emulator, DENIED_REGION))
+            said = pool.submit(_after, before, denials.play, release)
+            for name, (region, deploy) in EXAMPLES.items():
+                clients = clients_of(emulator, region)
+                examples[name] = pool.submit(_after, said, deploy, clients, release)
         yield Plays(
             clouds=clouds,
-            apps={name: (player, pool.submit(player.play)) for name, player in players.items()},
-            said=pool.submit(_denials(clouds[LOCALEMU.name]).play, release)
-            if LOCALEMU.name in clouds
-            else None,
-            examples={
-                name: pool.submit(deploy, clients_of(clouds[LOCALEMU.name], region), release)
-                for name, (region, deploy) in EXAMPLES.items()
-                if LOCALEMU.name in clouds
-            },
+            apps=apps,
+            said=said,
+            examples=examples,
             queued=pool.submit(play_queued, clouds[LOCALSTACK.name])
             if LOCALSTACK.name in clouds
             else None,
@@ -105,8 +114,10 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
             player.ended.set()
 
 
-def _denials(cloud: LocalCloud) -> Denials:
-    return Denials(cloud, clients_of(cloud, DENIED_REGION))
+def _after(before: Future[Any], play: Callable[..., Played], *arguments: object) -> Played:
+    """Play when another has ended, however it did: one emulator does one thing at a time."""
+    wait([before])
+    return play(*arguments)
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def start_anew(clients: Clients, function: str) -> None:
     until(
         f"the update of {function}",
         lambda: configuration()["LastUpdateStatus"] == "Successful",
-        failure=lambda: str(configuration().get("LastUpdateStatusReason") or ""),
+        failure=lambda: "it failed" if configuration()["LastUpdateStatus"] == "Failed" else "",
     )
 
 
