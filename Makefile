@@ -15,11 +15,11 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 
 # Runs a step of a target and prints its seconds. What a step that failed printed is printed once more at the end.
-timed = began=$$(date +%s%N); log=.cache/steps/$(subst $() ,-,$(1)).log; mkdir -p .cache/steps; \
-	{ $(2); } 2>&1 | tee $$log; code=$${PIPESTATUS[0]}; \
+timed = set +e; began=$$(date +%s%N); log=".cache/steps/$(1)"; mkdir -p .cache/steps; \
+	{ $(2); } 2>&1 | tee "$$log"; code=$${PIPESTATUS[0]}; \
 	printf '%-14s %6.1f s\n' '$(1)' "$$((($$(date +%s%N) - began) / 100000000))e-1"; \
-	if [ $$code = 0 ]; then rm $$log; fi; exit $$code
-failed = for log in .cache/steps/*.log; do echo "failed: $$(basename $$log .log)"; cat $$log; done
+	[ $$code != 0 ] || rm "$$log"; exit $$code
+failed = echo; for log in .cache/steps/*; do echo "failed: $$(basename "$$log")"; cat "$$log"; done
 
 .PHONY: help
 help: ## list the targets
@@ -67,6 +67,7 @@ check-tests: setup
 fix: setup ## format, and fix what can be fixed
 	@$(BIN)/ruff check --quiet --fix . || true
 	@$(BIN)/ruff format --quiet .
+	@npm run --silent fix >/dev/null || true
 
 .PHONY: gen
 gen: setup ## write the generated files anew: catalog, dashboards, example, requirements, README, golden messages
@@ -83,6 +84,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 
 .PHONY: test
 test: setup ## all that needs no clock, emulator or further program, in about five minutes
+	@rm -rf .cache/steps
 	@$(MAKE) -j 2 --keep-going --output-sync=target check-code test-python test-cdk test-wheel || { $(failed); exit 1; }
 
 .PHONY: test-python
@@ -91,6 +93,7 @@ test-python: setup
 
 .PHONY: test-all
 test-all: setup ## what make test leaves out: emulators of AWS, fio, a throttled disk, Prometheus, Chromium, built packages
+	@rm -rf .cache/steps
 	@$(MAKE) --keep-going test-real test-cloud || { $(failed); exit 1; }
 
 .PHONY: test-cdk
@@ -98,30 +101,30 @@ test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promi
 	@$(call timed,CDK app,npm run --silent test)
 	@$(call timed,synth,PYTHON=$(PYTHON) npx cdk synth --quiet --no-notices --output .cache/cdk.out)
 	@# W3005: CDK's own dependency of a custom resource's function on its role
-	@$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json cdk/member-stack-set.json
+	@$(call timed,cfn-lint,$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json cdk/member-stack-set.json)
 
 .PHONY: test-wheel
-test-wheel: setup ## the built wheel, without extras, in an environment of its own
-	@rm -rf .cache/wheel && mkdir -p .cache/wheel
-	@$(UV) build --quiet --wheel --out-dir .cache/wheel
-	@$(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt
-	@$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv
-	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt .cache/wheel/*.whl pytest hypothesis
-	@mkdir -p .cache/wheel/docs && cp -r tests .cache/wheel/ && cp -r docs/published .cache/wheel/docs/
-	@cd .cache/wheel && PYTHONSAFEPATH=1 PYTHONPATH=. venv/bin/python -m pytest -q -c /dev/null -o markers=slow --rootdir . --noconftest -p no:cacheprovider --hypothesis-profile=ci tests/unit
-	@# without its extra it says which one
-	@{ .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\] @ file:"
-	@# as pipx installs it
-	@$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]"
-	@.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info
-	@.cache/wheel/venv/bin/burstwatch-exporter measure --plan --profile=fio-4k-qd4 --type=gp2 --size-gib=100 | grep -q mix70
-	@.cache/wheel/venv/bin/burstwatch-nvme-helper --help >/dev/null
+test-wheel: setup ## the built wheel, without extras and with them, in an environment of its own
+	@$(call timed,wheel,$(wheel))
+
+define wheel
+rm -rf .cache/wheel && mkdir -p .cache/wheel && \
+$(UV) build --quiet --wheel --out-dir .cache/wheel && \
+$(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt && \
+$(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv && \
+$(UV) pip install --quiet --python .cache/wheel/venv/bin/python .cache/wheel/*.whl && \
+.cache/wheel/venv/bin/burstwatch explain --example | grep -q 'no credits left' && \
+.cache/wheel/venv/bin/burstwatch whatif --type gp2 --size-gib 100 --iops 3000 --json | grep -q '"state": "finite"' && \
+{ .cache/wheel/venv/bin/burstwatch scan 2>&1 || true; } | grep -q "burstwatch\[aws\]" && \
+{ .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\] @ file:" && \
+$(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]" && \
+.cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info && \
+.cache/wheel/venv/bin/burstwatch-exporter measure --plan --profile=fio-4k-qd4 --type=gp2 --size-gib=100 | grep -q mix70 && \
+.cache/wheel/venv/bin/burstwatch-nvme-helper --help >/dev/null
+endef
 
 HELM_VERSION := v3.22.0
-.PHONY: test-chart
-test-chart: setup .cache/go/helm ## the chart, rendered by helm; without helm or go it says that it is left out
-	@$(BIN)/pytest -q tests/exporter/test_install.py
-
+# The chart is rendered by helm; without helm or go its tests say that they are left out.
 .cache/go/helm:
 	@mkdir -p .cache/go
 	@if command -v helm >/dev/null; then ln -sf "$$(command -v helm)" $@; \
@@ -146,8 +149,9 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 	@npm ci --prefix $(JSII) --silent --no-audit --no-fund --ignore-scripts
 
 .PHONY: test-real
-test-real: setup .cache/grafana/look.js $(JSII)/node_modules/.package-lock.json ## the exporter with real parts: a disk that the kernel throttles (needs root), fio, Prometheus; and what is slow
-	@$(call timed,real and slow,$(BIN)/pytest -q -n 2 --dist loadfile -m "real or slow")
+test-real: setup .cache/grafana/look.js .cache/go/helm $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm; the built packages
+	@$(call timed,real parts,$(BIN)/pytest -q -n 2 --dist loadfile -m "real and not clouds")
+	@$(call timed,package,npm run --silent test:package)
 
 .PHONY: test-cloud
 test-cloud: setup .cache/localcloud.stamp .cache/localemu.stamp .cache/grafana/look.js ## the demo and the stack on two emulators of AWS; UPDATE=1 writes the table of docs/security.md

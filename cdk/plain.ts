@@ -1,4 +1,12 @@
-import { App, BootstraplessSynthesizer, CfnCondition, CfnParameter, Fn, type IStackSynthesizer, Stack } from 'aws-cdk-lib';
+import {
+  App,
+  BootstraplessSynthesizer,
+  CfnCondition,
+  CfnParameter,
+  Fn,
+  type IStackSynthesizer,
+  Stack,
+} from 'aws-cdk-lib';
 import { Architecture, Code } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSubscription } from 'aws-cdk-lib/aws-sns';
@@ -18,10 +26,21 @@ const stack = new Stack(app, 'Burstwatch', {
   synthesizer: new BootstraplessSynthesizer() as unknown as IStackSynthesizer,
 });
 
-const parameter = (name: string, props: ConstructorParameters<typeof CfnParameter>[2]) => new CfnParameter(stack, name, props);
-const bucket = parameter('CodeBucket', { description: 'The S3 bucket, in this region, that has the package of the functions', minLength: 3 });
-const key = parameter('CodeKey', { description: 'The key of the package in that bucket', default: 'burstwatch-lambda.zip', minLength: 1 });
-const email = parameter('AlarmEmail', { description: 'An inbox for the topics page and notice. SNS asks it to confirm each', default: '' });
+const parameter = (name: string, props: ConstructorParameters<typeof CfnParameter>[2]) =>
+  new CfnParameter(stack, name, props);
+const bucket = parameter('CodeBucket', {
+  description: 'The S3 bucket, in this region, that has the package of the functions',
+  minLength: 3,
+});
+const key = parameter('CodeKey', {
+  description: 'The key of the package in that bucket',
+  default: 'burstwatch-lambda.zip',
+  minLength: 1,
+});
+const email = parameter('AlarmEmail', {
+  description: 'An inbox for the topics page and notice. SNS asks it to confirm each',
+  default: '',
+});
 const deployment = parameter('Deployment', {
   description: 'Tells deployments in one account apart',
   default: 'burstwatch',
@@ -34,7 +53,11 @@ const architecture = parameter('Architecture', {
 });
 
 /** `lead_s` is LeadS. */
-const parameterName = (setting: string) => setting.split('_').map((part) => part[0]!.toUpperCase() + part.slice(1)).join('');
+const parameterName = (setting: string) =>
+  setting
+    .split('_')
+    .map((part) => part[0]!.toUpperCase() + part.slice(1))
+    .join('');
 const settings = catalog.settings
   .filter(({ name }) => !OWN_SETTINGS.includes(name))
   .map((setting) => {
@@ -55,7 +78,9 @@ const watch = new BurstWatch(stack, 'BurstWatch', {
   settings: Object.fromEntries(settings),
   code: Code.fromBucketV2(Bucket.fromBucketName(stack, 'Code', bucket.valueAsString), key.valueAsString),
 });
-const hasEmail = new CfnCondition(stack, 'HasEmail', { expression: Fn.conditionNot(Fn.conditionEquals(email.valueAsString, '')) });
+const hasEmail = new CfnCondition(stack, 'HasEmail', {
+  expression: Fn.conditionNot(Fn.conditionEquals(email.valueAsString, '')),
+});
 for (const [name, topic] of Object.entries({ Page: watch.topics.page, Notice: watch.topics.notice })) {
   const subscription = new CfnSubscription(stack, `Email${name}`, {
     topicArn: topic.topicArn,

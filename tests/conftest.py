@@ -36,6 +36,9 @@ settings.load_profile("few")
 # The models of AWS's services are a million objects that stay: to look through them again and again is a sixth of the run.
 gc.set_threshold(100_000, 20, 20)
 
+#: Fixtures that give a program, or skip their test.
+NEED_PROGRAMS = {"program", "helm"}
+
 NOW = 1_790_000_040.0  # a whole minute
 
 
@@ -107,8 +110,12 @@ def _models_are_read_once() -> Iterator[None]:
         yield
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what waits for a real disk, one after the other: the rest runs beside it."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Mark what needs a program that the machine may not have, and begin with what waits for real parts."""
+    for item in items:
+        if not NEED_PROGRAMS.isdisjoint(item.fixturenames):
+            item.add_marker("real")
     items.sort(key=lambda item: item.get_closest_marker("real") is None)
 
 

@@ -34,6 +34,8 @@ from burstwatch.recordings.samples import to_points
 from tests.recorded import volume_samples, write_series
 from tests.runbooks import FOLDER, blocks
 
+pytestmark = pytest.mark.slow
+
 SESSION = botocore.session.Session()
 UNIT = "123456789012/us-east-1"
 FILE_SYSTEM = "fs-0123456789abcdef0"

@@ -12,7 +12,20 @@ const ROOT = join(HERE, '..', '..');
 const PREBUILT = join(HERE, '..', 'lambda');
 const SOURCES = ['burstwatch', 'lambdas'];
 /** What only the commands use. An import contract in pyproject.toml keeps the functions away from it. */
-const COMMANDS_ONLY = ['__main__.py', 'aws/doctor/', 'aws/alarms/audit.py', 'aws/look/fleet_history.py', 'aws/look/recording.py', 'backtest/', 'charts.py', 'cli/', 'files.py', 'fleet/', 'recordings/', 'web/'].map((path) => join('burstwatch', path));
+const COMMANDS_ONLY = [
+  '__main__.py',
+  'aws/doctor/',
+  'aws/alarms/audit.py',
+  'aws/look/fleet_history.py',
+  'aws/look/recording.py',
+  'backtest/',
+  'charts.py',
+  'cli/',
+  'files.py',
+  'fleet/',
+  'recordings/',
+  'web/',
+].map((path) => join('burstwatch', path));
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
 /**
@@ -26,11 +39,20 @@ const REQUIREMENTS = join('lambdas', 'requirements.txt');
 export function buildPackage(root: string = ROOT, runtime: string = PYTHON): string {
   if (root === ROOT && existsSync(PREBUILT)) return PREBUILT;
   const sources = SOURCES.flatMap((folder) => pythonFiles(root, folder));
-  const files = [REQUIREMENTS, ...sources.filter((path) => !COMMANDS_ONLY.some((part) => path.startsWith(part)))].sort();
+  const files = [
+    REQUIREMENTS,
+    ...sources.filter((path) => !COMMANDS_ONLY.some((part) => path.startsWith(part))),
+  ].sort();
   const compiler = pythonOf(runtime);
-  const hash = createHash('sha256').update(catalog.services.join()).update(compiler === undefined ? '' : runtime);
+  const hash = createHash('sha256')
+    .update(catalog.services.join())
+    .update(compiler === undefined ? '' : runtime);
   for (const file of files) {
-    hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   }
   const target = join(root, '.cache', 'lambda', hash.digest('hex').slice(0, 16));
   if (existsSync(target)) return target;
@@ -49,7 +71,8 @@ export function buildPackage(root: string = ROOT, runtime: string = PYTHON): str
     rmSync(join(build, name), { recursive: true });
   }
   // Not checked against the sources, whose times are others after the upload; and in the package, whatever the environment says of bytecode.
-  if (compiler !== undefined) run(compiler, ['-I', '-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '-s', build, build]);
+  if (compiler !== undefined)
+    run(compiler, ['-I', '-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '-s', build, build]);
   try {
     renameSync(build, target);
   } catch (error) {
@@ -84,8 +107,19 @@ function keepOnlyOurServices(build: string): void {
 
 function installRequirements(root: string, target: string): void {
   run(pythonWithPip(root), [
-    '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile', '--no-deps', '--require-hashes',
-    '--only-binary=:all:', '--target', target, '--requirement', join(root, REQUIREMENTS),
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-compile',
+    '--no-deps',
+    '--require-hashes',
+    '--only-binary=:all:',
+    '--target',
+    target,
+    '--requirement',
+    join(root, REQUIREMENTS),
   ]);
 }
 

@@ -41,11 +41,17 @@ export function addParts(scope: Construct, given: BurstWatchProps): Parts {
   const sweeps = new Sweeps(scope, 'Sweep', shared);
   // Deleted in the reverse order: first what starts sweeps, then the alarms that the last ones made.
   for (const starter of sweeps.starters) starter.node.addDependency(cleanup);
-  const finder = sweeps.queue && props.organization.length > 0
-    ? new Finder(scope, 'Finder', { ...shared, queue: sweeps.queue, deadLetters: sweeps.deadLetters })
-    : undefined;
+  const finder =
+    sweeps.queue && props.organization.length > 0
+      ? new Finder(scope, 'Finder', { ...shared, queue: sweeps.queue, deadLetters: sweeps.deadLetters })
+      : undefined;
   finder?.rule.node.addDependency(cleanup);
-  const health = new HealthAlarms(scope, 'Health', { ...props, topics, sweeps, ...(finder ? { finder: finder.function } : {}) });
+  const health = new HealthAlarms(scope, 'Health', {
+    ...props,
+    topics,
+    sweeps,
+    ...(finder ? { finder: finder.function } : {}),
+  });
   // A heartbeat that nobody has published yet would be missed at once.
   for (const alarm of health.alarms) alarm.node.addDependency(cleanup);
   if (props.digest) {
@@ -70,9 +76,15 @@ export function addParts(scope: Construct, given: BurstWatchProps): Parts {
     new CfnOutput(scope, `RuleName${number || ''}`, { value: rule.ruleName, description: `starts ${starts}` });
   }
   if (finder) {
-    new CfnOutput(scope, 'RuleNameFinder', { value: finder.rule.ruleName, description: 'starts the search for accounts of the organisation' });
+    new CfnOutput(scope, 'RuleNameFinder', {
+      value: finder.rule.ruleName,
+      description: 'starts the search for accounts of the organisation',
+    });
   }
   new CfnOutput(scope, 'LogGroupName', { value: sweeps.logGroup.logGroupName, description: 'the log of the sweeps' });
-  new CfnOutput(scope, 'DeadLettersUrl', { value: sweeps.deadLetters.queueUrl, description: 'what failed or could not be handed over' });
+  new CfnOutput(scope, 'DeadLettersUrl', {
+    value: sweeps.deadLetters.queueUrl,
+    description: 'what failed or could not be handed over',
+  });
   return { topics, sweeps };
 }

@@ -4,7 +4,14 @@ import { Construct } from 'constructs';
 import { partDimension, partsOf } from './parts.ts';
 import { HEARTBEATS, sweepTimeout } from './props.ts';
 import {
-  PUBLISHING, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type FunctionsProps, makeFooting, makeFunction, publishOwnMetrics,
+  PUBLISHING,
+  acknowledgeOwnAlarms,
+  acknowledgeReads,
+  deleteOwnAlarms,
+  type FunctionsProps,
+  makeFooting,
+  makeFunction,
+  publishOwnMetrics,
 } from './functions.ts';
 
 /**
@@ -20,10 +27,13 @@ export class Cleanup extends Construct {
     const fn = makeFunction(this, 'Function', props, {
       ...footing,
       handler: 'lambdas.cleanup.handler',
-      description: 'burstwatch: publishes the first heartbeats. When the stack is deleted, deletes the alarms that sweeps have made',
+      description:
+        'burstwatch: publishes the first heartbeats. When the stack is deleted, deletes the alarms that sweeps have made',
       timeout: settle.plus(Duration.minutes(3)),
     });
-    role.addToPolicy(new PolicyStatement({ sid: 'FindOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
+    role.addToPolicy(
+      new PolicyStatement({ sid: 'FindOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }),
+    );
     role.addToPolicy(deleteOwnAlarms(this, props.deployment));
     role.addToPolicy(publishOwnMetrics());
     acknowledgeReads(role, ['cloudwatch:DescribeAlarms by prefix', PUBLISHING]);

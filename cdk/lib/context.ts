@@ -9,7 +9,9 @@ type Context = Readonly<Record<string, unknown>>;
 /** The names that `cdk.json` and `-c name=value` may have, each with how its value becomes a property. */
 const READERS: Record<string, (value: unknown, context: Context) => Partial<BurstWatchProps>> = {
   deployment: (value) => ({ deployment: String(value) }),
-  settings: (value) => ({ settings: Object.fromEntries(pairs('settings', value).map(([name, one]) => [name, String(one)])) }),
+  settings: (value) => ({
+    settings: Object.fromEntries(pairs('settings', value).map(([name, one]) => [name, String(one)])),
+  }),
   scheduleMinutes: (value) => ({ schedule: minutes(value) }),
   architecture: (value) => ({ architecture: architecture(value) }),
   alarmEmail: (value) => ({ alarmEmail: String(value) }),
@@ -17,7 +19,10 @@ const READERS: Record<string, (value: unknown, context: Context) => Partial<Burs
   dashboard: (value) => ({ dashboard: flag('dashboard', value) }),
   floor: (value) => ({ floor: flag('floor', value) }),
   floorPercent: (value) => ({ floorPercent: number('floorPercent', value) }),
-  units: (value, context) => ({ units: unitsInShards(value, context['shards']), organization: partsOfOrganization(value) }),
+  units: (value, context) => ({
+    units: unitsInShards(value, context['shards']),
+    organization: partsOfOrganization(value),
+  }),
   regions: (value) => ({ regions: names('regions', value, 'a list of regions') }),
   shards: (value, context) => ({ shards: shardsOf(value, context['units']).get('home') ?? 1 }),
   memoryMib: (value) => ({ memoryMib: number('memoryMib', value) }),
@@ -40,9 +45,13 @@ export function propsFromContext(context: Context): BurstWatchProps {
   for (const name of Object.keys(context)) {
     if (!known.includes(name) && !/[@:]/.test(name) && !OF_CDK.includes(name)) {
       if (catalog.settings.some((setting) => setting.name === name)) {
-        throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known, it is a setting: -c settings=${name}=VALUE`);
+        throw new InvalidPropsError(
+          `context ${JSON.stringify(name)} is not known, it is a setting: -c settings=${name}=VALUE`,
+        );
       }
-      throw new InvalidPropsError(`context ${JSON.stringify(name)} is not known${nearest(name, known)}; allowed: ${known.join(', ')}`);
+      throw new InvalidPropsError(
+        `context ${JSON.stringify(name)} is not known${nearest(name, known)}; allowed: ${known.join(', ')}`,
+      );
     }
   }
   const given = known.filter((name) => context[name] !== undefined);
@@ -106,12 +115,14 @@ function unitsInShards(given: unknown, shards: unknown): WatchedUnit[] {
 function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
   const names = ['home', ...units(unitNames).map(nameOf)];
   if (/^\d+$/.test(String(given ?? 1))) return new Map(names.map((name) => [name, Number(given ?? 1)]));
-  return new Map(pairs('shards', given).map(([name, value]) => {
-    if (!names.includes(name)) {
-      throw new InvalidPropsError(`shards has ${JSON.stringify(name)}; allowed: ${names.join(', ')}`);
-    }
-    return [name, number(`shards of ${name}`, value)];
-  }));
+  return new Map(
+    pairs('shards', given).map(([name, value]) => {
+      if (!names.includes(name)) {
+        throw new InvalidPropsError(`shards has ${JSON.stringify(name)}; allowed: ${names.join(', ')}`);
+      }
+      return [name, number(`shards of ${name}`, value)];
+    }),
+  );
 }
 
 /**
@@ -120,14 +131,17 @@ function shardsOf(given: unknown, unitNames: unknown): Map<string, number> {
  */
 function pairs(what: string, given: unknown): [string, unknown][] {
   if (typeof given === 'object' && !Array.isArray(given)) return Object.entries(given ?? {});
-  if (typeof given !== 'string') throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}; allowed: an object, or name=value,name=value`);
+  if (typeof given !== 'string')
+    throw new InvalidPropsError(`${what} is ${JSON.stringify(given)}; allowed: an object, or name=value,name=value`);
   const found: [string, string][] = [];
   for (const part of given.split(',').filter(Boolean)) {
     const before = found.at(-1);
     const at = part.indexOf('=');
     const name = part.slice(0, at).trim();
     if (at > 0 && found.some(([earlier]) => earlier === name)) {
-      throw new InvalidPropsError(`${what} has ${JSON.stringify(name)} twice; allowed: each name once; several values of one name are written as name=value,value`);
+      throw new InvalidPropsError(
+        `${what} has ${JSON.stringify(name)} twice; allowed: each name once; several values of one name are written as name=value,value`,
+      );
     }
     if (at > 0) found.push([name, part.slice(at + 1)]);
     else if (before) before[1] = `${before[1]},${part}`;

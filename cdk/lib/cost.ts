@@ -26,7 +26,10 @@ export interface Line {
 function line(name: string, what: string, quantities: Partial<Record<Item, number>>): Line {
   const items = Object.entries(quantities) as [Item, number][];
   const usd = items.reduce((sum, [item, quantity]) => sum + quantity * catalog.prices[item].value, 0);
-  const paidUsd = items.reduce((sum, [item, quantity]) => sum + Math.max(0, quantity - (FREE[item] ?? 0)) * catalog.prices[item].value, 0);
+  const paidUsd = items.reduce(
+    (sum, [item, quantity]) => sum + Math.max(0, quantity - (FREE[item] ?? 0)) * catalog.prices[item].value,
+    0,
+  );
   return { name, what, usd, paidUsd };
 }
 
@@ -47,7 +50,7 @@ export function fixedLines(scope: Construct, props: ResolvedProps): Line[] {
   // Its heartbeat, what it has spent, and which alarms there are.
   const calls = sweeps * (ownMetrics + 1);
   const logs = ((sweeps + finds) * LOG_KIB_PER_SWEEP) / 1024 ** 2;
-  const gigabyteSeconds = (sweeps * props.memoryMib + finds * MEMORY_MIB) * SECONDS_PER_SWEEP / 1024;
+  const gigabyteSeconds = ((sweeps * props.memoryMib + finds * MEMORY_MIB) * SECONDS_PER_SWEEP) / 1024;
   const found = finds ? ` and ${finds} searches for accounts` : '';
   const lines = [
     line('alarms', `${alarms.length} alarms on ${alarmMetrics} metrics`, { alarm_metric: alarmMetrics }),
@@ -55,7 +58,8 @@ export function fixedLines(scope: Construct, props: ResolvedProps): Line[] {
     line('fleet metrics', `${metrics} metrics`, { custom_metric: metrics }),
     line('keys', `${count(CfnKey)} key`, { key: count(CfnKey) }),
     line('sweeps', `${sweeps} sweeps${found} of about ${SECONDS_PER_SWEEP} s`, {
-      lambda_request: sweeps + finds, lambda_gigabyte_second: gigabyteSeconds,
+      lambda_request: sweeps + finds,
+      lambda_gigabyte_second: gigabyteSeconds,
     }),
     line('calls', `${calls} requests of PutMetricData and DescribeAlarms`, { metrics_call: calls }),
     line('GB of logs', `${logs.toFixed(1)} GB of logs`, { log_gigabyte: logs }),
@@ -93,8 +97,14 @@ export function estimateFixedCost(scope: Construct, props: ResolvedProps): strin
     budget
       ? `  metric requests: at most ${budget} USD for each account and region (budget_usd_per_month)`
       : '  metric requests come on top: `burstwatch scan --cost` says how many; budget_usd_per_month limits them',
-    ...(props.organization.length > 0 ? [`  each account and region that is found adds ${usdOfFoundUnit(props).toFixed(2)} USD and its metric requests`] : []),
-    ...(props.floor ? [`  the floor alarm is billed per volume: ${catalog.prices.alarm_metric.value.toFixed(2)} USD a volume-month on top`] : []),
+    ...(props.organization.length > 0
+      ? [`  each account and region that is found adds ${usdOfFoundUnit(props).toFixed(2)} USD and its metric requests`]
+      : []),
+    ...(props.floor
+      ? [
+          `  the floor alarm is billed per volume: ${catalog.prices.alarm_metric.value.toFixed(2)} USD a volume-month on top`,
+        ]
+      : []),
   ];
   return [
     'burstwatch, in USD a month (list prices of us-east-1, 2026-11):',

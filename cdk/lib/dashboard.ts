@@ -1,7 +1,19 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import {
-  AlarmStatusWidget, Color, ConcreteWidget, Dashboard, GraphWidget, type IAlarm, type IMetric, type IWidget, MathExpression, type Metric, PeriodOverride,
-  SingleValueWidget, Stats, TextWidget,
+  AlarmStatusWidget,
+  Color,
+  ConcreteWidget,
+  Dashboard,
+  GraphWidget,
+  type IAlarm,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  type Metric,
+  PeriodOverride,
+  SingleValueWidget,
+  Stats,
+  TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { fleetMetric } from './health-alarms.ts';
@@ -52,26 +64,53 @@ export class FleetDashboard extends Construct {
 
     row(
       'Now',
-      ...TILES.map(([title, name, by]) => new SingleValueWidget({
-        title, width: 4, height: 3, metrics: [by ? divided(fleet(name), by, ' ') : fleet(name, { label: ' ' })],
-      })),
-      new SearchWidget({ title: 'Sweeps completed a minute', view: 'singleValue', expression: sweeps, label: ' ', width: 4, height: 3 }),
+      ...TILES.map(
+        ([title, name, by]) =>
+          new SingleValueWidget({
+            title,
+            width: 4,
+            height: 3,
+            metrics: [by ? divided(fleet(name), by, ' ') : fleet(name, { label: ' ' })],
+          }),
+      ),
+      new SearchWidget({
+        title: 'Sweeps completed a minute',
+        view: 'singleValue',
+        expression: sweeps,
+        label: ' ',
+        width: 4,
+        height: 3,
+      }),
     );
     dashboard.addWidgets(
       ...pieces(props.alarms, ALARMS_OF_A_WIDGET).map(
-        (alarms) => new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...alarms] }),
+        (alarms) =>
+          new AlarmStatusWidget({ title: 'Alarms of the deployment', width: 24, height: 4, alarms: [...alarms] }),
       ),
     );
     row(
       'Worst first',
-      new SearchWidget({ title: 'Least time left (minutes)', view: 'table', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new SearchWidget({
+        title: 'Least time left (minutes)',
+        view: 'table',
+        expression: left,
+        label: "${PROP('Dim.ResourceId')}",
+      }),
       new SearchWidget({ title: 'Lowest balances (percent)', view: 'table', expression: lowest, period: 300 }),
     );
     row(
       'History',
-      new SearchWidget({ title: `Time left of the ${WORST} worst (minutes)`, view: 'timeSeries', expression: left, label: "${PROP('Dim.ResourceId')}" }),
+      new SearchWidget({
+        title: `Time left of the ${WORST} worst (minutes)`,
+        view: 'timeSeries',
+        expression: left,
+        label: "${PROP('Dim.ResourceId')}",
+      }),
       new GraphWidget({
-        title: 'Resources in danger', width: 12, height: 6, stacked: true,
+        title: 'Resources in danger',
+        width: 12,
+        height: 6,
+        stacked: true,
         left: [
           fleet('ResourcesExhausted', { color: Color.PURPLE }),
           fleet('ResourcesCritical', { color: Color.RED }),
@@ -79,32 +118,54 @@ export class FleetDashboard extends Construct {
         ],
       }),
       new SearchWidget({
-        title: 'Severity (2 warning, 3 critical, 4 empty)', view: 'timeSeries', expression: search('Severity', 'Maximum'),
-        label: "${PROP('Dim.ResourceId')}", width: 24,
+        title: 'Severity (2 warning, 3 critical, 4 empty)',
+        view: 'timeSeries',
+        expression: search('Severity', 'Maximum'),
+        label: "${PROP('Dim.ResourceId')}",
+        width: 24,
       }),
     );
     row(
       'Can the monitor be believed?',
       new GraphWidget({
-        title: 'Resources that were looked at, and that could not be judged', width: 12, height: 6,
+        title: 'Resources that were looked at, and that could not be judged',
+        width: 12,
+        height: 6,
         left: ['ResourcesSeen', 'ResourcesUnknown'].map((name) => fleet(name)),
       }),
       new GraphWidget({
-        title: 'Age of the newest data (minutes), and how long a sweep takes (seconds, on the right)', width: 12, height: 6,
+        title: 'Age of the newest data (minutes), and how long a sweep takes (seconds, on the right)',
+        width: 12,
+        height: 6,
         left: [divided(fleet('DataAge'), MINUTE_S, 'Age')],
         right: props.sweeps.sweepers.map((sweeper, shard) =>
-          divided(sweeper.function.metricDuration({ period: Duration.minutes(1) }), 1000, `Sweep ${shard + 1}`, `ms${shard}`)),
+          divided(
+            sweeper.function.metricDuration({ period: Duration.minutes(1) }),
+            1000,
+            `Sweep ${shard + 1}`,
+            `ms${shard}`,
+          ),
+        ),
       }),
       new GraphWidget({
-        title: 'Problems', width: 12, height: 6,
+        title: 'Problems',
+        width: 12,
+        height: 6,
         left: ['Problems', 'UnitsFailed', 'CallsThrottled', 'MetricsRefused'].map((name) => fleet(name)),
       }),
-      new GraphWidget({ title: 'Metrics asked for, which AWS bills', width: 12, height: 6, left: [fleet('MetricsRequested')] }),
+      new GraphWidget({
+        title: 'Metrics asked for, which AWS bills',
+        width: 12,
+        height: 6,
+        left: [fleet('MetricsRequested')],
+      }),
     );
     dashboard.addWidgets(
       new TextWidget({
-        width: 24, height: 2,
-        markdown: 'An episode of a resource lasts from its first alarm until its last alarm ends. *Unknown* means not watched: no data, a denied call, or no datapoint yet after a resize.',
+        width: 24,
+        height: 2,
+        markdown:
+          'An episode of a resource lasts from its first alarm until its last alarm ends. *Unknown* means not watched: no data, a denied call, or no datapoint yet after a resize.',
       }),
     );
   }
@@ -112,11 +173,18 @@ export class FleetDashboard extends Construct {
 
 /** In another unit: CloudWatch shows the unit of a metric, and nobody counts hours in seconds. */
 function divided(metric: IMetric, by: number, label: string, id = 'm'): MathExpression {
-  return new MathExpression({ expression: `${id} / ${by}`, usingMetrics: { [id]: metric }, label, period: Duration.minutes(1) });
+  return new MathExpression({
+    expression: `${id} / ${by}`,
+    usingMetrics: { [id]: metric },
+    label,
+    period: Duration.minutes(1),
+  });
 }
 
 function pieces<T>(all: readonly T[], size: number): (readonly T[])[] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, number) => all.slice(number * size, (number + 1) * size));
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, number) =>
+    all.slice(number * size, (number + 1) * size),
+  );
 }
 
 interface SearchProps {
@@ -143,7 +211,11 @@ class SearchWidget extends ConcreteWidget {
     const { title, view, expression, label, period } = this.source;
     return [
       {
-        type: 'metric', width: this.width, height: this.height, x: this.x, y: this.y,
+        type: 'metric',
+        width: this.width,
+        height: this.height,
+        x: this.x,
+        y: this.y,
         properties: { view, title, region: Aws.REGION, metrics: [[{ expression, label, period, id: 'found' }]] },
       },
     ];

@@ -38,7 +38,12 @@ export class Digest extends Construct {
     new Rule(this, 'Rule', {
       description: `burstwatch ${props.deployment}: the digest of the week`,
       schedule: Schedule.cron({ weekDay: 'MON', hour: '7', minute: '0' }),
-      targets: [new LambdaFunction(fn, { event: RuleTargetInput.fromObject({ digest: logGroup.logGroupName, fixed_usd_a_month: cost }), retryAttempts: 1 })],
+      targets: [
+        new LambdaFunction(fn, {
+          event: RuleTargetInput.fromObject({ digest: logGroup.logGroupName, fixed_usd_a_month: cost }),
+          retryAttempts: 1,
+        }),
+      ],
     });
   }
 }

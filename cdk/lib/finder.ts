@@ -7,7 +7,15 @@ import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import {
-  type FunctionsProps, heartbeatAlarms, acknowledgeOwnAlarms, makeFooting, makeFunction, PUBLISHING, publishOwnMetrics, standbyAlarms, acknowledgeReads,
+  type FunctionsProps,
+  heartbeatAlarms,
+  acknowledgeOwnAlarms,
+  makeFooting,
+  makeFunction,
+  PUBLISHING,
+  publishOwnMetrics,
+  standbyAlarms,
+  acknowledgeReads,
 } from './functions.ts';
 import { partDimension, partsOf } from './parts.ts';
 import { type ResolvedProps, sweepTimeout } from './props.ts';
@@ -15,8 +23,12 @@ import { organizationOf } from './validate.ts';
 
 /** AWS takes no resource for these: they list a whole organisation. */
 const LISTINGS = [
-  'account:ListRegions', 'organizations:DescribeOrganization', 'organizations:ListAccounts', 'organizations:ListAccountsForParent',
-  'organizations:ListOrganizationalUnitsForParent', 'organizations:ListTagsForResource',
+  'account:ListRegions',
+  'organizations:DescribeOrganization',
+  'organizations:ListAccounts',
+  'organizations:ListAccountsForParent',
+  'organizations:ListOrganizationalUnitsForParent',
+  'organizations:ListTagsForResource',
 ];
 
 /**
@@ -27,7 +39,11 @@ export class Finder extends Construct {
   readonly function: LambdaFn;
   readonly rule: Rule;
 
-  constructor(scope: Construct, id: string, props: FunctionsProps & { readonly queue: Queue; readonly deadLetters: Queue }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: FunctionsProps & { readonly queue: Queue; readonly deadLetters: Queue },
+  ) {
     super(scope, id);
     const footing = makeFooting(this, 'Function', props);
     this.function = makeFunction(this, 'Function', props, {
@@ -36,13 +52,20 @@ export class Finder extends Construct {
       description: 'burstwatch: finds the accounts and regions of the organisation, and starts their sweeps',
       timeout: sweepTimeout(props),
     });
-    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.seconds(60), onFailure: new SqsDestination(props.deadLetters) });
+    this.function.configureAsyncInvoke({
+      retryAttempts: 0,
+      maxEventAge: Duration.seconds(60),
+      onFailure: new SqsDestination(props.deadLetters),
+    });
     this.rule = new Rule(this, 'Rule', {
       description: `burstwatch ${props.deployment}: find and sweep the accounts of the organisation`,
       schedule: Schedule.rate(props.schedule),
       targets: [
         new LambdaFunction(this.function, {
-          event: RuleTargetInput.fromObject(this.question(props)), retryAttempts: 1, maxEventAge: Duration.seconds(60), deadLetterQueue: props.deadLetters,
+          event: RuleTargetInput.fromObject(this.question(props)),
+          retryAttempts: 1,
+          maxEventAge: Duration.seconds(60),
+          deadLetterQueue: props.deadLetters,
         }),
       ],
     });
@@ -67,8 +90,12 @@ export class Finder extends Construct {
   private allow(role: Role, props: FunctionsProps, queue: IQueue): void {
     role.addToPolicy(new PolicyStatement({ sid: 'ListTheOrganisation', actions: LISTINGS, resources: ['*'] }));
     role.addToPolicy(assumeRolesOf(this, props));
-    role.addToPolicy(new PolicyStatement({ sid: 'StartSweeps', actions: ['sqs:SendMessage'], resources: [queue.queueArn] }));
-    role.addToPolicy(new PolicyStatement({ sid: 'ReadOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
+    role.addToPolicy(
+      new PolicyStatement({ sid: 'StartSweeps', actions: ['sqs:SendMessage'], resources: [queue.queueArn] }),
+    );
+    role.addToPolicy(
+      new PolicyStatement({ sid: 'ReadOurAlarms', actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }),
+    );
     role.addToPolicy(publishOwnMetrics());
     const told = standbyAlarms(this, props.deployment);
     role.addToPolicy(
@@ -77,7 +104,9 @@ export class Finder extends Construct {
         actions: ['cloudwatch:PutMetricAlarm'],
         resources: told,
         conditions: {
-          'ForAllValues:StringEquals': { 'cloudwatch:AlarmActions': [props.topics.page.topicArn, props.topics.notice.topicArn] },
+          'ForAllValues:StringEquals': {
+            'cloudwatch:AlarmActions': [props.topics.page.topicArn, props.topics.notice.topicArn],
+          },
         },
       }),
     );
@@ -106,7 +135,12 @@ export function assumeRolesOf(scope: Construct, props: ResolvedProps): PolicySta
 
 function roleInAnyAccount(scope: Construct, props: ResolvedProps): string {
   return Stack.of(scope).formatArn({
-    service: 'iam', region: '', account: '*', resource: 'role', resourceName: props.memberRole, arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    service: 'iam',
+    region: '',
+    account: '*',
+    resource: 'role',
+    resourceName: props.memberRole,
+    arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
   });
 }
 
@@ -117,6 +151,7 @@ export function acknowledgeRolesOf(role: Role, props: ResolvedProps): void {
   const known = Token.isUnresolved(partition) ? '<AWS::Partition>' : partition;
   Validations.of(role).acknowledge({
     id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${known}:iam::*:role/${props.memberRole}]`,
-    reason: 'the accounts of the organisation come and go; a condition limits it to those of this organisation, and the role to reads',
+    reason:
+      'the accounts of the organisation come and go; a condition limits it to those of this organisation, and the role to reads',
   });
 }

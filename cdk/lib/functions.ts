@@ -86,7 +86,12 @@ export function acknowledgeOwnAlarms(role: Role, deployment: string, { withHeart
   const stack = Stack.of(role);
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
   const known = (value: string, name: string) => (Token.isUnresolved(value) ? `<AWS::${name}>` : value);
-  const where = [known(stack.partition, 'Partition'), 'cloudwatch', known(stack.region, 'Region'), known(stack.account, 'AccountId')];
+  const where = [
+    known(stack.partition, 'Partition'),
+    'cloudwatch',
+    known(stack.region, 'Region'),
+    known(stack.account, 'AccountId'),
+  ];
   const named = Token.isUnresolved(deployment) ? '<Deployment>' : deployment;
   for (const prefix of [...alarmPrefixes(named), ...(withHeartbeats ? [heartbeatPrefix(named)] : [])]) {
     Validations.of(role).acknowledge({

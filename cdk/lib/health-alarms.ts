@@ -1,6 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import {
-  Alarm, CfnAlarm, ComparisonOperator, type IMetric, MathExpression, Metric, Stats, TreatMissingData,
+  Alarm,
+  CfnAlarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Function as LambdaFn } from 'aws-cdk-lib/aws-lambda';
@@ -35,7 +42,8 @@ interface Watch {
 
 /** Where an alarm's runbook is, to be said in its description. */
 export function runbookLine(name: string, props: { readonly settings: Readonly<Record<string, string>> }): string {
-  const folder = props.settings['runbooks_url'] ?? catalog.settings.find((setting) => setting.name === 'runbooks_url')?.default;
+  const folder =
+    props.settings['runbooks_url'] ?? catalog.settings.find((setting) => setting.name === 'runbooks_url')?.default;
   return `Runbook: ${`${folder}`.replace(/\/$/, '')}/${name}.md`;
 }
 
@@ -79,7 +87,11 @@ export class HealthAlarms extends Construct {
 
     // The sweep writes into these two who is concerned, and publishes their metric while somebody is.
     for (const [name, topic, means] of [
-      ['not-paged', page, 'A resource is critical and its alarm could not be made, or nobody has subscribed to the topic notice.'],
+      [
+        'not-paged',
+        page,
+        'A resource is critical and its alarm could not be made, or nobody has subscribed to the topic notice.',
+      ],
       ['not-heard', notice, 'An alarm was silenced or could not be made, or nobody has subscribed to the topic page.'],
     ] as const) {
       add(name, {
@@ -91,7 +103,10 @@ export class HealthAlarms extends Construct {
         topic,
         means,
         ok: 'each alarm could be made again, and somebody hears it.',
-        now: name === 'not-paged' ? 'act on the resources named above, then make room for alarms.' : 'make somebody hear the alarms named above.',
+        now:
+          name === 'not-paged'
+            ? 'act on the resources named above, then make room for alarms.'
+            : 'make somebody hear the alarms named above.',
       });
     }
     // By unit and shard: the heartbeats of the others must not hide that one has stopped.
@@ -108,7 +123,7 @@ export class HealthAlarms extends Construct {
         topic: page,
         means: `No sweep of ${partId(part) ? partName(part) : 'the account and region of the deployment'} has completed for ${HEARTBEATS} periods of the schedule. A resource may run out there, and nobody is told.`,
         ok: 'sweeps complete again.',
-        now: 'look at the function\'s log, its rule and its permissions.',
+        now: "look at the function's log, its rule and its permissions.",
       });
     }
     if (props.finder) {
@@ -146,17 +161,18 @@ export class HealthAlarms extends Construct {
       periods: 5,
       topic: notice,
       means: 'At least a fifth of the resources cannot be judged. Until they can, burstwatch does not watch them.',
-        ok: 'nearly all resources are judged again.',
-        now: 'run `burstwatch scan` to see why: no data, a denied call, or no datapoint yet after a resize.',
+      ok: 'nearly all resources are judged again.',
+      now: 'run `burstwatch scan` to see why: no data, a denied call, or no datapoint yet after a resize.',
     });
     add('stale-data', {
       metric: fleet('DataAge'),
       threshold: 15 * 60,
       periods: 5,
       topic: notice,
-      means: 'The newest datapoints of a resource are at least 15 minutes old. burstwatch cannot judge such a resource and does not page for it.',
-        ok: 'the datapoints are in time again.',
-        now: 'look at the AWS Health Dashboard for CloudWatch.',
+      means:
+        'The newest datapoints of a resource are at least 15 minutes old. burstwatch cannot judge such a resource and does not page for it.',
+      ok: 'the datapoints are in time again.',
+      now: 'look at the AWS Health Dashboard for CloudWatch.',
     });
     add('unit-failed', {
       metric: fleet('UnitsFailed'),
@@ -164,8 +180,8 @@ export class HealthAlarms extends Construct {
       periods: 3,
       topic: notice,
       means: 'An account or region cannot be read in full, or its results cannot be published.',
-        ok: 'every account and region is read again.',
-        now: 'find the failed call in the function\'s log.',
+      ok: 'every account and region is read again.',
+      now: "find the failed call in the function's log.",
     });
     add('parts-failed', {
       metric: fleet('Problems'),
@@ -173,26 +189,28 @@ export class HealthAlarms extends Construct {
       periods: 5,
       topic: notice,
       means: 'Parts of each sweep fail, such as a denied call or an alarm that cannot be made.',
-        ok: 'no part fails.',
-        now: 'find the failed part in the function\'s log.',
+      ok: 'no part fails.',
+      now: "find the failed part in the function's log.",
     });
     add('calls-throttled', {
       metric: fleet('CallsThrottled', Stats.SUM),
       threshold: 10,
       periods: 5,
       topic: notice,
-      means: 'AWS throttles calls in one sweep after another. Resources of a call without an answer are not judged in that sweep.',
-        ok: 'AWS answers all calls again.',
-        now: 'find out who else in the account uses the quota.',
+      means:
+        'AWS throttles calls in one sweep after another. Resources of a call without an answer are not judged in that sweep.',
+      ok: 'AWS answers all calls again.',
+      now: 'find out who else in the account uses the quota.',
     });
     add('budget-reached', {
       metric: fleet('MetricsRefused', Stats.SUM),
       threshold: 1,
       periods: 5,
       topic: notice,
-      means: 'The budget for metric requests is used up. Resources near danger are asked for first; the rest are not watched.',
-        ok: 'the budget is enough again.',
-        now: 'raise budget_usd_per_month, or watch fewer resources.',
+      means:
+        'The budget for metric requests is used up. Resources near danger are asked for first; the rest are not watched.',
+      ok: 'the budget is enough again.',
+      now: 'raise budget_usd_per_month, or watch fewer resources.',
     });
     for (const { id: own, function: fn } of sweepers) {
       add('function-errors', {
@@ -203,7 +221,7 @@ export class HealthAlarms extends Construct {
         topic: notice,
         means: 'The sweep function fails.',
         ok: 'the sweep function runs again.',
-        now: 'find the error in the function\'s log.',
+        now: "find the error in the function's log.",
       });
       add('function-throttles', {
         part: own,
@@ -231,8 +249,8 @@ export class HealthAlarms extends Construct {
       threshold: 1,
       topic: notice,
       means: 'Invocations failed or could not be handed over. The dead-letter queue holds them.',
-        ok: 'the queue is empty.',
-        now: 'read the messages in the queue, fix the cause, then purge the queue.',
+      ok: 'the queue is empty.',
+      now: 'read the messages in the queue, fix the cause, then purge the queue.',
     });
     for (const [name, topic] of Object.entries({ page, notice, events: props.topics.events })) {
       add(`undelivered-${name}`, {

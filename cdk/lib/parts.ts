@@ -42,12 +42,15 @@ export function partEvent(
   { unit, shard }: Part,
   props: Pick<ResolvedProps, 'memberRole' | 'externalId'>,
 ): { unit: Record<string, string> } {
-  const member = unit?.account === undefined ? {} : {
-    account: unit.account,
-    region: unit.region,
-    role_arn: memberRoleArn(scope, unit.account, props.memberRole),
-    ...(props.externalId ? { external_id: props.externalId } : {}),
-  };
+  const member =
+    unit?.account === undefined
+      ? {}
+      : {
+          account: unit.account,
+          region: unit.region,
+          role_arn: memberRoleArn(scope, unit.account, props.memberRole),
+          ...(props.externalId ? { external_id: props.externalId } : {}),
+        };
   return {
     unit: {
       ...(unit ? { region: unit.region, ...member } : {}),
@@ -58,6 +61,11 @@ export function partEvent(
 
 export function memberRoleArn(scope: Construct, account: string, role: string): string {
   return Stack.of(scope).formatArn({
-    service: 'iam', region: '', account, resource: 'role', resourceName: role, arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    service: 'iam',
+    region: '',
+    account,
+    resource: 'role',
+    resourceName: role,
+    arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
   });
 }

@@ -9,8 +9,19 @@ import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import catalog from '../catalog.json' with { type: 'json' };
 import {
-  PUBLISHING, publishOwnMetrics,
-  acknowledgeKey, acknowledgeOwnAlarms, acknowledgeReads, deleteOwnAlarms, type Footing, type FunctionsProps, makeFooting, makeFunction, ownAlarms, standbyAlarms, heartbeatAlarms,
+  PUBLISHING,
+  publishOwnMetrics,
+  acknowledgeKey,
+  acknowledgeOwnAlarms,
+  acknowledgeReads,
+  deleteOwnAlarms,
+  type Footing,
+  type FunctionsProps,
+  makeFooting,
+  makeFunction,
+  ownAlarms,
+  standbyAlarms,
+  heartbeatAlarms,
 } from './functions.ts';
 import { acknowledgeRolesOf, assumeRolesOf } from './finder.ts';
 import { memberRoleArn, type Part, partEvent, partId, partName, partsOf } from './parts.ts';
@@ -66,7 +77,8 @@ export class Sweeps extends Construct {
     const footing = makeFooting(this, 'Function', props);
     this.logGroup = footing.logGroup;
     const parts = partsOf(props);
-    const made = props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
+    const made =
+      props.fanOut === 'queue' ? this.byQueue(parts, footing, props) : this.byFunctions(parts, footing, props);
     this.sweepers = made.sweepers;
     this.rules = made.rules;
     this.queue = made.queue;
@@ -83,11 +95,17 @@ export class Sweeps extends Construct {
       const own = partId(part);
       const fn = this.sweepFunction(`Function${own}`, partName(part), footing, props);
       // A sweep that is late is worthless: the next one is due already. So nothing is tried again.
-      fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: EVENT_AGE, onFailure: new SqsDestination(this.deadLetters) });
+      fn.configureAsyncInvoke({
+        retryAttempts: 0,
+        maxEventAge: EVENT_AGE,
+        onFailure: new SqsDestination(this.deadLetters),
+      });
       return { id: own, function: fn };
     });
-    const targets = sweepers.map(({ function: fn }, number) =>
-      (handOver: HandOver) => new LambdaFunction(fn, { event: partInput(this, parts[number]!, props), ...handOver }),
+    const targets = sweepers.map(
+      ({ function: fn }, number) =>
+        (handOver: HandOver) =>
+          new LambdaFunction(fn, { event: partInput(this, parts[number]!, props), ...handOver }),
     );
     return { sweepers, rules: this.schedule(parts, targets, [], props), others: [], queue: undefined };
   }
@@ -114,10 +132,15 @@ export class Sweeps extends Construct {
     });
     mapping.node.addDependency(footing.role); // or it may not receive yet
     const known = withoutPolicy(this, 'KnownQueue', queue);
-    const targets = parts.map((part) =>
-      (handOver: HandOver) => new SqsQueue(known, { message: partInput(this, part, props), ...handOver }),
+    const targets = parts.map(
+      (part) => (handOver: HandOver) => new SqsQueue(known, { message: partInput(this, part, props), ...handOver }),
     );
-    return { sweepers: [{ id: '', function: fn }], rules: this.schedule(parts, targets, [queue], props), others: [mapping], queue };
+    return {
+      sweepers: [{ id: '', function: fn }],
+      rules: this.schedule(parts, targets, [queue], props),
+      others: [mapping],
+      queue,
+    };
   }
 
   /** Rules that start all of them each period, and may send to the queues. */
@@ -127,7 +150,11 @@ export class Sweeps extends Construct {
     queues: readonly Queue[],
     props: FunctionsProps,
   ): Starter[] {
-    const handOver = { retryAttempts: 1, maxEventAge: EVENT_AGE, deadLetterQueue: withoutPolicy(this, 'KnownDeadLetters', this.deadLetters) };
+    const handOver = {
+      retryAttempts: 1,
+      maxEventAge: EVENT_AGE,
+      deadLetterQueue: withoutPolicy(this, 'KnownDeadLetters', this.deadLetters),
+    };
     const rules: Starter[] = [];
     for (let first = 0; first < targets.length; first += TARGETS_OF_A_RULE) {
       const last = first + TARGETS_OF_A_RULE;
@@ -165,7 +192,8 @@ export class Sweeps extends Construct {
         BURSTWATCH_PAGE_TOPIC_ARN: props.topics.page.topicArn,
         BURSTWATCH_NOTICE_TOPIC_ARN: props.topics.notice.topicArn,
         BURSTWATCH_EVENTS_TOPIC_ARN: props.topics.events.topicArn,
-        BURSTWATCH_DASHBOARD_URL: props.settings['dashboard_url'] ?? (props.dashboard ? dashboardUrl(this, props.deployment) : ''),
+        BURSTWATCH_DASHBOARD_URL:
+          props.settings['dashboard_url'] ?? (props.dashboard ? dashboardUrl(this, props.deployment) : ''),
       },
     });
   }
@@ -208,7 +236,9 @@ export class Sweeps extends Construct {
         sid: 'KeepWhomAnAlarmStandsFor',
         actions: ['cloudwatch:ListTagsForResource', 'cloudwatch:TagResource'],
         resources: [
-          ...ownAlarms(this, props.deployment), ...standbyAlarms(this, props.deployment), heartbeatAlarms(this, props.deployment),
+          ...ownAlarms(this, props.deployment),
+          ...standbyAlarms(this, props.deployment),
+          heartbeatAlarms(this, props.deployment),
         ],
       }),
     );
@@ -221,10 +251,7 @@ export class Sweeps extends Construct {
     );
     props.topics.events.grantPublish(role);
     props.topics.key.grant(role, 'kms:Decrypt', 'kms:GenerateDataKey*');
-    acknowledgeReads(role, [
-      ...catalog.read_actions,
-      PUBLISHING,
-    ]);
+    acknowledgeReads(role, [...catalog.read_actions, PUBLISHING]);
     acknowledgeOwnAlarms(role, props.deployment, { withHeartbeats: true });
     acknowledgeKey(role);
   }
@@ -245,7 +272,8 @@ function dashboardUrl(scope: Construct, deployment: string): string {
   const known = Token.isUnresolved(region) ? '' : region;
   const host = known.startsWith('cn-')
     ? 'console.amazonaws.cn'
-    : known.startsWith('us-gov-') ? 'console.amazonaws-us-gov.com' : 'console.aws.amazon.com';
+    : known.startsWith('us-gov-')
+      ? 'console.amazonaws-us-gov.com'
+      : 'console.aws.amazon.com';
   return `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/${dashboardName(scope, deployment)}`;
 }
-

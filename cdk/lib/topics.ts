@@ -55,7 +55,10 @@ export class Topics extends Construct {
             StringEquals: { 'aws:SourceAccount': Stack.of(this).account },
             ArnLike: {
               'aws:SourceArn': Stack.of(this).formatArn({
-                service: 'cloudwatch', resource: 'alarm', resourceName: '*', arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+                service: 'cloudwatch',
+                resource: 'alarm',
+                resourceName: '*',
+                arnFormat: ArnFormat.COLON_RESOURCE_NAME,
               }),
             },
           },

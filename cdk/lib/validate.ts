@@ -43,10 +43,20 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
   refuseBadText(props);
   for (const [name, low, high] of RANGES) {
     const value = Number(props[name]);
-    refuseUnless(Number.isInteger(value) && value >= low && value <= high, name, props[name], `a whole number from ${low} to ${high}`);
+    refuseUnless(
+      Number.isInteger(value) && value >= low && value <= high,
+      name,
+      props[name],
+      `a whole number from ${low} to ${high}`,
+    );
   }
   const minutes = props.schedule.toMinutes({ integral: false });
-  refuseUnless(Number.isInteger(minutes) && minutes >= 1 && minutes <= 60, 'schedule', `${minutes} minutes`, '1 to 60 whole minutes');
+  refuseUnless(
+    Number.isInteger(minutes) && minutes >= 1 && minutes <= 60,
+    'schedule',
+    `${minutes} minutes`,
+    '1 to 60 whole minutes',
+  );
   checkSettings(props.settings);
   checkUnits(Stack.of(scope), props);
   checkOrganization(props);
@@ -60,8 +70,8 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
   if (!props.settings['runbooks_url']) {
     Annotations.of(scope).addWarningV2(
       'burstwatch:runbooks',
-      'runbooks_url is not set: the link in every page leads to the repository of burstwatch and not to yours. '
-        + 'Set it to a copy of monitoring/runbooks that on-call can open; `burstwatch doctor` checks the link',
+      'runbooks_url is not set: the link in every page leads to the repository of burstwatch and not to yours. ' +
+        'Set it to a copy of monitoring/runbooks that on-call can open; `burstwatch doctor` checks the link',
     );
   }
   if (!props.alarmEmail) {
@@ -73,11 +83,18 @@ export function validateProps(scope: Construct, props: ResolvedProps): void {
 }
 
 function checkSettings(settings: Readonly<Record<string, string>>): void {
-  refuseUnless(typeof settings === 'object' && settings !== null, 'settings', settings, 'an object whose values are strings');
+  refuseUnless(
+    typeof settings === 'object' && settings !== null,
+    'settings',
+    settings,
+    'an object whose values are strings',
+  );
   const allowed = catalog.settings.map((setting) => setting.name).filter((name) => !OWN_SETTINGS.includes(name));
   for (const [name, value] of Object.entries(settings)) {
     if (!allowed.includes(name)) {
-      throw new InvalidPropsError(`settings has ${JSON.stringify(name)}${nearest(name, allowed)}; allowed: ${allowed.join(', ')}`);
+      throw new InvalidPropsError(
+        `settings has ${JSON.stringify(name)}${nearest(name, allowed)}; allowed: ${allowed.join(', ')}`,
+      );
     }
     // A caller in JavaScript is not held to the type.
     refuseUnless(typeof value === 'string', `settings ${name}`, value, 'a text');
@@ -93,7 +110,9 @@ function checkSetting(name: string, value: string): void {
     const kinds = catalog.kinds.map((kind) => kind.name);
     for (const kind of name === 'kinds' ? value.split(',').filter(Boolean) : []) {
       if (!kinds.includes(kind)) {
-        throw new InvalidPropsError(`settings kinds has ${JSON.stringify(kind)}${nearest(kind, kinds)}; allowed: ${kinds.join(', ')}`);
+        throw new InvalidPropsError(
+          `settings kinds has ${JSON.stringify(kind)}${nearest(kind, kinds)}; allowed: ${kinds.join(', ')}`,
+        );
       }
     }
     return;
@@ -110,22 +129,47 @@ const ORGANIZATION_PART =
 /** Parts of one organisation, whose accounts are reached by a role and swept through a queue. */
 function checkOrganization(props: ResolvedProps): void {
   for (const part of props.organization) {
-    refuseUnless(ORGANIZATION_PART.test(part), 'units', part, 'an organisation such as o-exampleorgid, o-exampleorgid/ou-ab12-cdef3456 or o-exampleorgid/tag:env=prod');
+    refuseUnless(
+      ORGANIZATION_PART.test(part),
+      'units',
+      part,
+      'an organisation such as o-exampleorgid, o-exampleorgid/ou-ab12-cdef3456 or o-exampleorgid/tag:env=prod',
+    );
   }
   const ids = [...new Set(props.organization.map(organizationOf))];
   if (ids.length > 1) {
-    throw new InvalidPropsError(`units names the organisations ${ids.join(' and ')}; allowed: one: an account is in one only`);
+    throw new InvalidPropsError(
+      `units names the organisations ${ids.join(' and ')}; allowed: one: an account is in one only`,
+    );
   }
   const known = RegionInfo.regions.map((info) => info.name);
   for (const region of props.regions) {
-    if (!known.includes(region)) throw new InvalidPropsError(`regions has ${JSON.stringify(region)}, which is no region of AWS${nearest(region, known)}`);
+    if (!known.includes(region))
+      throw new InvalidPropsError(
+        `regions has ${JSON.stringify(region)}, which is no region of AWS${nearest(region, known)}`,
+      );
   }
   if (props.organization.length === 0) {
-    refuseUnless(props.regions.length === 0, 'regions', props.regions, 'nothing, as units names no organisation: regions is for accounts that are found');
+    refuseUnless(
+      props.regions.length === 0,
+      'regions',
+      props.regions,
+      'nothing, as units names no organisation: regions is for accounts that are found',
+    );
     return;
   }
-  refuseUnless(props.fanOut === 'queue', 'fanOut', props.fanOut, 'queue, as units names an organisation: how many functions it takes is not known at deployment');
-  refuseUnless(props.externalId !== '', 'externalId', props.externalId, 'the external id that the role in each account asks for, as units names an organisation');
+  refuseUnless(
+    props.fanOut === 'queue',
+    'fanOut',
+    props.fanOut,
+    'queue, as units names an organisation: how many functions it takes is not known at deployment',
+  );
+  refuseUnless(
+    props.externalId !== '',
+    'externalId',
+    props.externalId,
+    'the external id that the role in each account asks for, as units names an organisation',
+  );
 }
 
 /** The organisation of a part of one. */
@@ -136,12 +180,22 @@ export function organizationOf(part: string): string {
 /** Each unit once, in a region that there is, in the partition of the deployment, and reachable. */
 function checkUnits(home: Stack, props: ResolvedProps): void {
   for (const unit of props.units) {
-    refuseUnless(typeof unit?.region === 'string', 'units', unit, 'objects with a region, and an account where it is another');
+    refuseUnless(
+      typeof unit?.region === 'string',
+      'units',
+      unit,
+      'objects with a region, and an account where it is another',
+    );
   }
-  const shards: [string, number][] = [['home', props.shards], ...props.units.map((unit): [string, number] => [nameOf(unit), unit.shards ?? 1])];
+  const shards: [string, number][] = [
+    ['home', props.shards],
+    ...props.units.map((unit): [string, number] => [nameOf(unit), unit.shards ?? 1]),
+  ];
   for (const [name, count] of shards) {
     if (!catalog.shard_counts.includes(count)) {
-      throw new InvalidPropsError(`shards has ${JSON.stringify(count)} for ${name}; allowed: ${catalog.shard_counts.join(', ')}`);
+      throw new InvalidPropsError(
+        `shards has ${JSON.stringify(count)} for ${name}; allowed: ${catalog.shard_counts.join(', ')}`,
+      );
     }
   }
   const known = RegionInfo.regions.map((info) => info.name);
@@ -151,7 +205,9 @@ function checkUnits(home: Stack, props: ResolvedProps): void {
   for (const unit of props.units) {
     const info = known.includes(unit.region) ? RegionInfo.get(unit.region) : undefined;
     if (info === undefined) {
-      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))}, and ${unit.region} is no region of AWS${nearest(unit.region, known)}`);
+      throw new InvalidPropsError(
+        `units has ${JSON.stringify(nameOf(unit))}, and ${unit.region} is no region of AWS${nearest(unit.region, known)}`,
+      );
     }
     partition ??= info.partition;
     if (info.partition !== partition) {
@@ -161,8 +217,13 @@ function checkUnits(home: Stack, props: ResolvedProps): void {
     }
     const where = `${unit.account ?? home.account}/${unit.region}`;
     if (seen.has(where)) {
-      const why = isHomeKnown && where === `${home.account}/${home.region}` ? ', where burstwatch is deployed and always watches' : ' more than once';
-      throw new InvalidPropsError(`units has ${JSON.stringify(nameOf(unit))}${why}; allowed: each account and region once`);
+      const why =
+        isHomeKnown && where === `${home.account}/${home.region}`
+          ? ', where burstwatch is deployed and always watches'
+          : ' more than once';
+      throw new InvalidPropsError(
+        `units has ${JSON.stringify(nameOf(unit))}${why}; allowed: each account and region once`,
+      );
     }
     seen.add(where);
     if (unit.account !== undefined && !props.externalId) {
@@ -203,7 +264,11 @@ function distance(a: string, b: string): number {
     rows.push([row]);
     for (let column = 1; column <= b.length; column++) {
       const same = a[row - 1] === b[column - 1] ? 0 : 1;
-      let least = Math.min(rows[row - 1]![column]! + 1, rows[row]![column - 1]! + 1, rows[row - 1]![column - 1]! + same);
+      let least = Math.min(
+        rows[row - 1]![column]! + 1,
+        rows[row]![column - 1]! + 1,
+        rows[row - 1]![column - 1]! + same,
+      );
       if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
         least = Math.min(least, rows[row - 2]![column - 2]! + 1);
       }

@@ -19,7 +19,7 @@ function copyOfSources(name: string): string {
 
 function fingerprint(root: string): string {
   const hash = createHash('sha256');
-  for (const name of (readdirSync(root, { recursive: true, encoding: 'utf8' })).sort()) {
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
     if (statSync(join(root, name)).isFile()) hash.update(name).update(readFileSync(join(root, name)));
   }
   return hash.digest('hex');
@@ -33,20 +33,39 @@ test('two machines with the same sources build the same package', () => {
 
 test('the package has our sources and what they import, and nothing of the development', () => {
   const names = readdirSync(buildPackage());
-  for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore']) assert.ok(names.includes(name), name);
+  for (const name of ['burstwatch', 'lambdas', 'aws_lambda_powertools', 'boto3', 'botocore'])
+    assert.ok(names.includes(name), name);
   for (const name of ['tests', 'demo', 'bin']) assert.ok(!names.includes(name), name);
-  for (const name of ['__main__.py', 'aws/doctor', 'aws/alarms/audit.py', 'aws/look/fleet_history.py', 'aws/look/recording.py', 'backtest', 'charts.py', 'cli', 'recordings']) {
+  for (const name of [
+    '__main__.py',
+    'aws/doctor',
+    'aws/alarms/audit.py',
+    'aws/look/fleet_history.py',
+    'aws/look/recording.py',
+    'backtest',
+    'charts.py',
+    'cli',
+    'recordings',
+  ]) {
     assert.ok(existsSync(join('burstwatch', name)), name);
     assert.ok(!existsSync(join(buildPackage(), 'burstwatch', name)), name);
   }
   const files = readdirSync(buildPackage(), { recursive: true, encoding: 'utf8' });
-  assert.deepEqual(files.filter((name) => name.endsWith('.so')), []);
-  assert.deepEqual(files.filter((name) => name.endsWith('.pyc') && !name.endsWith('.cpython-313.pyc')), []);
+  assert.deepEqual(
+    files.filter((name) => name.endsWith('.so')),
+    [],
+  );
+  assert.deepEqual(
+    files.filter((name) => name.endsWith('.pyc') && !name.endsWith('.cpython-313.pyc')),
+    [],
+  );
 });
 
 test('where the Python of the functions is here, the package has the bytecode of all of it', () => {
   const python = process.env.PYTHON ?? 'python3';
-  const version = execFileSync(python, ['-c', 'import sys; print("python%d.%d" % sys.version_info[:2])'], { encoding: 'utf8' }).trim();
+  const version = execFileSync(python, ['-c', 'import sys; print("python%d.%d" % sys.version_info[:2])'], {
+    encoding: 'utf8',
+  }).trim();
   const [one, other] = ['compiled', 'compiled-elsewhere'].map((name) => buildPackage(copyOfSources(name), version));
   assert.equal(fingerprint(one!), fingerprint(other!));
   const files = readdirSync(one!, { recursive: true, encoding: 'utf8' });
@@ -56,13 +75,19 @@ test('where the Python of the functions is here, the package has the bytecode of
   assert.ok(sources.length > 200, String(sources.length));
   assert.equal(compiled.length, sources.length);
   const without = buildPackage(copyOfSources('not-compiled'), 'python9.9');
-  assert.deepEqual(readdirSync(without, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pyc')), []);
+  assert.deepEqual(
+    readdirSync(without, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.pyc')),
+    [],
+  );
 });
 
 test('the package needs nothing beside it, and its boto3 knows the services that are called and no other', () => {
   const code = [
-    'import sys, json', 'sys.path.insert(0, sys.argv[1])', 'import boto3, lambdas.sweep, lambdas.cleanup',
-    'made = [boto3.client(one) for one in json.loads(sys.argv[2])]', 'print(boto3.__file__, boto3.Session().get_available_services())',
+    'import sys, json',
+    'sys.path.insert(0, sys.argv[1])',
+    'import boto3, lambdas.sweep, lambdas.cleanup',
+    'made = [boto3.client(one) for one in json.loads(sys.argv[2])]',
+    'print(boto3.__file__, boto3.Session().get_available_services())',
   ].join('\n');
   const env = { AWS_REGION: 'us-east-1', AWS_DEFAULT_REGION: 'us-east-1', POWERTOOLS_SERVICE_NAME: 'test' };
   const args = ['-I', '-B', '-S', '-c', code, buildPackage(), JSON.stringify(catalog.services)];
@@ -73,11 +98,16 @@ test('the package needs nothing beside it, and its boto3 knows the services that
 
 test('every module of the package finds what it imports in the package', () => {
   const code = [
-    'import sys, pkgutil, importlib', 'sys.path.insert(0, sys.argv[1])', 'import burstwatch',
+    'import sys, pkgutil, importlib',
+    'sys.path.insert(0, sys.argv[1])',
+    'import burstwatch',
     'names = [module.name for module in pkgutil.walk_packages(burstwatch.__path__, "burstwatch.")]',
-    '[importlib.import_module(name) for name in names]', 'print(len(names))',
+    '[importlib.import_module(name) for name in names]',
+    'print(len(names))',
   ].join('\n');
-  const said = execFileSync(process.env.PYTHON ?? 'python3', ['-I', '-B', '-S', '-c', code, buildPackage()], { encoding: 'utf8' });
+  const said = execFileSync(process.env.PYTHON ?? 'python3', ['-I', '-B', '-S', '-c', code, buildPackage()], {
+    encoding: 'utf8',
+  });
   assert.ok(Number(said) > 90, said);
 });
 
@@ -101,5 +131,8 @@ test('where Python has no pip, nothing is run from a folder that others can writ
     process.env.PYTHON = real;
   }
   assert.ok(existsSync(join(root, '.cache', 'pip', 'bin', 'python')));
-  assert.deepEqual(readdirSync(tmpdir()).filter((name) => name.startsWith('burstwatch-pip') && !before.includes(name)), []);
+  assert.deepEqual(
+    readdirSync(tmpdir()).filter((name) => name.startsWith('burstwatch-pip') && !before.includes(name)),
+    [],
+  );
 });

@@ -53,12 +53,18 @@ const REFUSED: [Record<string, unknown>, RegExp][] = [
   [{ units: 'eu-central-1' }, /units has "eu-central-1", where burstwatch is deployed and always watches/],
   [{ units: '111122223333/eu-central-1', ...OTHER }, /, where burstwatch is deployed and always watches/],
   [{ units: '222222222222/us-east-1' }, /externalId is empty and units has 222222222222\/us-east-1/],
-  [{ shards: 16, units: 'eu-west-1,eu-west-2,eu-west-3,us-east-1' }, /units and shards make 80 functions; allowed: 60 in one stack: use fanOut=queue/],
+  [
+    { shards: 16, units: 'eu-west-1,eu-west-2,eu-west-3,us-east-1' },
+    /units and shards make 80 functions; allowed: 60 in one stack: use fanOut=queue/,
+  ],
   [{ settings: 'lead=600' }, /settings has "lead" \(did you mean lead_s\?\); allowed: lead_s/],
   [{ settings: 'lead_s' }, /settings is "lead_s"; allowed: name=value,name=value/],
   [{ settings: 'lead_s=soon' }, /settings lead_s is "soon"; allowed: a number of seconds from 60 to 86400/],
   [{ settings: 'lead_s=0x100' }, /settings lead_s is "0x100"/],
-  [{ settings: { kinds: 'ebs_volumes' } }, /settings kinds has "ebs_volumes" \(did you mean ebs_volume\?\); allowed: docdb/],
+  [
+    { settings: { kinds: 'ebs_volumes' } },
+    /settings kinds has "ebs_volumes" \(did you mean ebs_volume\?\); allowed: docdb/,
+  ],
   [{ settings: 'tag_filter=team' }, /settings tag_filter is "team"; allowed: .*key=value/],
   [{ shards: 'home=x' }, /shards of home is "x"; allowed: a number/],
   [{ settings: { page_topic_arn: 'arn' } }, /settings has "page_topic_arn"/],
@@ -86,7 +92,14 @@ test('regions of one partition may be watched together, in each partition', () =
 test('the most parts that are allowed fit into one stack', () => {
   const units = 'us-east-1,us-east-2,us-west-1,eu-west-1';
   const shards = 'home=16,us-east-1=16,us-east-2=16,us-west-1=8,eu-west-1=4';
-  const { template } = synthesise({ units, shards, floor: true, digest: true, dashboard: true, alarmEmail: 'a@example.org' });
+  const { template } = synthesise({
+    units,
+    shards,
+    floor: true,
+    digest: true,
+    dashboard: true,
+    alarmEmail: 'a@example.org',
+  });
   assert.ok(Object.keys(template.toJSON().Resources).length <= 500);
 });
 
@@ -117,11 +130,19 @@ test('the name that is nearest is named, and nothing that is far off', () => {
 });
 
 const app = (context: Record<string, unknown>) =>
-  spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], { env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ ...flags, ...context }) }, encoding: 'utf8' });
+  spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], {
+    env: { ...process.env, CDK_CONTEXT_JSON: JSON.stringify({ ...flags, ...context }) },
+    encoding: 'utf8',
+  });
 
 for (const [what, context] of Object.entries({
   'everything that is off by default': { digest: 'true', dashboard: 'true', floor: 'true', floorPercent: '20' },
-  'units, shards and a queue': { units: 'eu-west-1', shards: '4', fanOut: 'queue', settings: 'lead_s=600,kinds=ebs_volume,rds_storage' },
+  'units, shards and a queue': {
+    units: 'eu-west-1',
+    shards: '4',
+    fanOut: 'queue',
+    settings: 'lead_s=600,kinds=ebs_volume,rds_storage',
+  },
 })) {
   test(`the app of ${what} passes its checks`, () => {
     const found = app({ alarmEmail: 'oncall@example.org', ...context });
@@ -151,7 +172,10 @@ test('what only JavaScript lets through is refused by name, and undefined is the
 
 test('the app ends with one line and code 2, and no stack of calls', () => {
   const context = JSON.stringify({ alarmEmial: 'a@b.org' });
-  const found = spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], { env: { ...process.env, CDK_CONTEXT_JSON: context }, encoding: 'utf8' });
+  const found = spawnSync(process.execPath, ['--import', 'tsx', 'cdk/app.ts'], {
+    env: { ...process.env, CDK_CONTEXT_JSON: context },
+    encoding: 'utf8',
+  });
   assert.equal(found.status, 2);
   assert.match(found.stderr, /^burstwatch: context "alarmEmial" is not known \(did you mean alarmEmail\?\)[^\n]*\n$/);
 });

@@ -17,6 +17,8 @@ from tests.aws.commands import burstwatch
 from tests.conftest import NOW, Cloud
 from tests.fake.quotas import Quotas
 
+pytestmark = pytest.mark.slow
+
 
 def volume(
     cloud: Cloud,

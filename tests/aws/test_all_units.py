@@ -17,6 +17,8 @@ from tests.fake.aws import ACCOUNT
 from tests.fake.organization import ORGANIZATION, Member
 from tests.terminals import terminal_of
 
+pytestmark = pytest.mark.slow
+
 ROLE = "burstwatch-member"
 FIXED, FOUND, ROLELESS = "222222222222", "333333333333", "444444444444"
 QUESTION = {"parts": [ORGANIZATION], "role": ROLE, "external_id": "watch-me"}

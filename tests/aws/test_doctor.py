@@ -29,6 +29,8 @@ from tests.aws.standby import watch_heartbeat
 from tests.aws.sweeping import NOTICE, TOPIC
 from tests.conftest import Cloud, fake_cloud, iam_action
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def deployed(cloud: Cloud) -> Cloud:

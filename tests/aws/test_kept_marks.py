@@ -11,6 +11,8 @@ from tests.aws.looking import take_look
 from tests.aws.sweeping import Disk
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 MINUTES = 150
 
 

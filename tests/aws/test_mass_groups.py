@@ -19,6 +19,8 @@ from tests.aws.masses import PREFIX, a_minute, draining, with_mass
 from tests.aws.sweeping import EFFECT, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 IDS = st.frozensets(st.text(min_size=1, max_size=8), max_size=300)
 
 

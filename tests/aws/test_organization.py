@@ -20,6 +20,8 @@ from tests.fake.aws import ACCOUNT
 from tests.fake.organization import ORGANIZATION, ROOT, Member
 from tests.fake.wire import WireError
 
+pytestmark = pytest.mark.slow
+
 CONFIG = replace(SWEEPING, deployment="test")
 ROLE = "burstwatch-member"
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/sweeps"

@@ -9,6 +9,8 @@ import pytest
 from tests.aws.commands import burstwatch
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 DAY_S = 86_400.0
 
 

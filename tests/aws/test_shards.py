@@ -20,6 +20,8 @@ from tests.aws.masses import PREFIX, a_minute, draining, with_mass
 from tests.aws.sweeping import CONFIG, EFFECT, EVERY_KIND, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 
 def spread(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
     """Draining volumes whose ids end in every digit in turn."""

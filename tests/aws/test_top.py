@@ -20,10 +20,14 @@ from burstwatch.history.observations import Verdict
 from tests.conftest import NOW, Cloud
 from tests.terminal import top_until_q
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("textual")
 from textual.widgets import DataTable, Input, Static
 
 from burstwatch.cli.live import Explanation, Top, table_cells
+
+pytestmark = pytest.mark.slow
 
 
 def put_levels(cloud: Cloud, volume_id: str, levels: list[float], *, iops: float) -> None:

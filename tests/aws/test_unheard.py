@@ -12,6 +12,8 @@ from tests.aws.standby import deploy_standby, text_of
 from tests.aws.sweeping import CONFIG, EFFECT, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 
 def burn(disk: Disk, minutes: int) -> None:
     for _ in range(minutes):

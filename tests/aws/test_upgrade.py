@@ -15,6 +15,8 @@ from burstwatch.aws.look.memory import Memory
 from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 STATES = sorted((Path(__file__).parent / "upgrades").glob("*.json"))
 
 

@@ -25,6 +25,8 @@ from burstwatch.polling.schedule import Schedule, fingerprint
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
 
+pytestmark = pytest.mark.slow
+
 START = 1_790_000_100.0  # a mark of five minutes
 KIND = find_kinds()["ebs_volume"]
 HOURS = 4

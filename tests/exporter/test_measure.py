@@ -25,6 +25,8 @@ from tests.exporter.measuring import JOBS
 from tests.exporter.pages import plant
 from tests.exporter.planted import VOLUME, Planted
 
+pytestmark = pytest.mark.slow
+
 SHORT = {
     "probe": "--runtime-s=1", "probe-hdd": "--runtime-s=1", "fio-16k-16jobs": "--runtime-s=0.3",
     "dd-drain": "--runtime-s=0.5", "dbench": "--runtime-s=2", "fio-4k-qd4": "--runtime-s=0.3",

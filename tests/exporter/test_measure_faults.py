@@ -15,6 +15,8 @@ from burstwatch_exporter.measure.process import Process
 from tests.exporter.measuring import GOOD, OUTPUT, VERSION, fio, step
 from tests.exporter.planted import DISK, Planted, fake_program
 
+pytestmark = pytest.mark.slow
+
 FAILURES = {
     "kill -9 $$": "was killed by signal 9",
     f'head -c 300 {GOOD} > "$out"': "not whole",

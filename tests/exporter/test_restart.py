@@ -19,6 +19,8 @@ from tests.exporter.machine import CONFIG, Machine
 from tests.exporter.pages import flags, plant
 from tests.exporter.states import some
 
+pytestmark = pytest.mark.slow
+
 
 def seen(exporter: Exporter) -> tuple[float, float, str]:
     """Low and high in credits, and what they rest on."""

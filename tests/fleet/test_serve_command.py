@@ -25,6 +25,8 @@ from tests.fake.herd import Herd
 from tests.fleet.fleets import series_of
 from tests.terminals import terminal_of
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 120.0
 
 

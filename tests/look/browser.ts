@@ -13,7 +13,12 @@ interface Job {
   readonly chromium: string;
   /** A folder for pictures, or nothing for none. */
   readonly out: string | null;
-  readonly pages: readonly { readonly name: string; readonly path: string; readonly may_be_empty: boolean; readonly once: boolean }[];
+  readonly pages: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly may_be_empty: boolean;
+    readonly once: boolean;
+  }[];
 }
 
 interface Finding {
@@ -46,8 +51,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Words that are cut or leave their panel or the page, and panels that say they have values and draw nothing. Runs in the page. */
 function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
   const found: string[] = [];
-  const short = (element: Element) => `${element.tagName.toLowerCase()} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
-  if (document.documentElement.scrollWidth > window.innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
+  const short = (element: Element) =>
+    `${element.tagName.toLowerCase()} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
+  if (document.documentElement.scrollWidth > window.innerWidth)
+    found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
   /** A wide figure is scrolled in its place; a table of a dashboard is sideways only on a phone. */
   const isScrolled = (element: Element): boolean => {
     if (element.closest('[role=grid]')) return window.innerWidth < phone;
@@ -67,7 +74,11 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
       if (!own || getComputedStyle(element).display === 'inline' || !element.getClientRects().length) continue;
       if (isScrolled(element)) continue;
       const box = element.getBoundingClientRect();
-      if (box.right > edge.right + 1 || box.left < edge.left - 1 || (!element.closest('[role=grid]') && (box.bottom > edge.bottom + 1 || box.top < edge.top - 1))) {
+      if (
+        box.right > edge.right + 1 ||
+        box.left < edge.left - 1 ||
+        (!element.closest('[role=grid]') && (box.bottom > edge.bottom + 1 || box.top < edge.top - 1))
+      ) {
         found.push(`${title}: ${short(element)} leaves its panel`);
       }
       if (element.scrollWidth > element.clientWidth + 1) found.push(`${title}: ${short(element)} is cut`);
@@ -92,10 +103,14 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
 
 /** What each panel shows. Runs in the page. */
 function shown(): Omit<Shown, 'page' | 'theme' | 'width'>[] {
-  const texts = (parent: Element, selector: string) => [...parent.querySelectorAll(selector)].map((one) => one.textContent!.trim());
+  const texts = (parent: Element, selector: string) =>
+    [...parent.querySelectorAll(selector)].map((one) => one.textContent!.trim());
   return [...document.querySelectorAll<HTMLElement>('[data-panel]')].map((panel) => ({
     panel: panel.dataset['panel']!,
-    numbers: [...panel.querySelectorAll<HTMLElement>('[data-text]')].map((one) => ({ text: one.dataset['text']!, color: one.dataset['color'] ?? '' })),
+    numbers: [...panel.querySelectorAll<HTMLElement>('[data-text]')].map((one) => ({
+      text: one.dataset['text']!,
+      color: one.dataset['color'] ?? '',
+    })),
     rows: [...panel.querySelectorAll('[role=row]')].map((row) => texts(row, '[role=gridcell], [role=columnheader]')),
     legend: texts(panel, '[class*=LegendLabel], button[class*=label]'),
     links: [...panel.querySelectorAll('a')].map((one) => one.getAttribute('href')!),
@@ -107,11 +122,22 @@ function shown(): Omit<Shown, 'page' | 'theme' | 'width'>[] {
 async function faint(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(context: Document, options: object): Promise<Record<string, { nodes: { html: string; target: string[]; any: { message: string }[] }[] }[]>> } };
+    const { axe } = window as unknown as {
+      axe: {
+        run(
+          context: Document,
+          options: object,
+        ): Promise<Record<string, { nodes: { html: string; target: string[]; any: { message: string }[] }[] }[]>>;
+      };
+    };
     const result = await axe.run(document, { runOnly: ['color-contrast'] });
     const LARGE = 24;
-    const light = (color: readonly number[]) => color.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-      .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i]!, 0);
+    const light = (color: readonly number[]) =>
+      color
+        .slice(0, 3)
+        .map((part) => part / 255)
+        .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i]!, 0);
     const numbers = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number);
     const pixel = document.createElement('canvas').getContext('2d')!;
     /** A colour as a filter shows it, such as that of pictures in the dark. */
@@ -129,10 +155,14 @@ async function faint(page: Page): Promise<string[]> {
       let ground: Element | null = element;
       while (ground && numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
       const { color, fill } = getComputedStyle(element);
-      const [a, b] = [light(filtered(element instanceof SVGElement ? fill : color, element)), ground ? light(filtered(getComputedStyle(ground).backgroundColor, ground)) : 1];
+      const [a, b] = [
+        light(filtered(element instanceof SVGElement ? fill : color, element)),
+        ground ? light(filtered(getComputedStyle(ground).backgroundColor, ground)) : 1,
+      ];
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     };
-    const text = (node: { html: string; any: { message: string }[] }) => `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;
+    const text = (node: { html: string; any: { message: string }[] }) =>
+      `${node.html.slice(0, 120)}: ${node.any[0]?.message ?? 'contrast cannot be told'}`;
     const untold = result['incomplete']!.flatMap((rule) => rule.nodes).filter((node) => {
       const element = document.querySelector(node.target[0]!);
       return !element || contrast(element) < (parseFloat(getComputedStyle(element).fontSize) < LARGE ? 4.5 : 3);
@@ -144,7 +174,10 @@ async function faint(page: Page): Promise<string[]> {
 /** Opens a page in a window as high as itself, and waits until it is drawn: no panel waits for its data, and some frames have passed. */
 async function opened(page: Page, path: string, width: number): Promise<void> {
   const drawn = async () => {
-    if (await page.$('#look')) await page.waitForFunction(() => document.querySelector('[data-panel]') && !document.querySelector('[data-pending]'));
+    if (await page.$('#look'))
+      await page.waitForFunction(
+        () => document.querySelector('[data-panel]') && !document.querySelector('[data-pending]'),
+      );
     await page.evaluate(async () => {
       await document.fonts.ready;
       for (let frame = 0; frame < 5; frame += 1) await new Promise((done) => requestAnimationFrame(done));
@@ -172,7 +205,11 @@ async function lookAt(theme: (typeof THEMES)[number], width: number): Promise<vo
     name = own;
     await opened(page, path, width);
     panels.push(...(await page.evaluate(shown)).map((one) => ({ page: name, theme, width, ...one })));
-    for (const what of [...(await page.evaluate(misfits, [may_be_empty, PHONE] as [boolean, number])), ...(await faint(page))]) findings.push({ page: name, theme, width, what });
+    for (const what of [
+      ...(await page.evaluate(misfits, [may_be_empty, PHONE] as [boolean, number])),
+      ...(await faint(page)),
+    ])
+      findings.push({ page: name, theme, width, what });
     if (job.out) await page.screenshot({ path: `${job.out}/${name}-${theme}-${width}.png` });
   }
   await page.close();

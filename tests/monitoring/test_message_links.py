@@ -24,6 +24,8 @@ from tests.look.frames import Frame, Span
 from tests.look.page import Wish, resolved
 from tests.look.sources import CloudWatch, Source, filled
 
+pytestmark = pytest.mark.slow
+
 BOARDS = Path(__file__).parents[2] / "monitoring" / "grafana"
 
 

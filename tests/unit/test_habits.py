@@ -19,6 +19,8 @@ from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.progress import track
 from burstwatch.formatting import recorded_time
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = [sys.executable, "-m", "burstwatch"]
 GP2 = ["--type", "gp2", "--size-gib", "100"]
 

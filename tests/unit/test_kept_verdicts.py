@@ -18,6 +18,8 @@ from burstwatch.history.past import to_past
 from burstwatch.history.points import DemandPoint
 from tests.unit.played import steady, watch
 
+pytestmark = pytest.mark.slow
+
 DISK = volume("gp2", 100)
 CONFIG = Config()
 OTHER_DAYS = to_past([DemandPoint(300.0 * slot, 300.0, 50.0, 50.0, 50.0) for slot in range(600)])

@@ -18,6 +18,8 @@ from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import Sample
 from tests.unit.played import rows_of, steady
 
+pytestmark = pytest.mark.slow
+
 MARGIN_S = Config().margin_s
 #: A job at the limit takes 7.2 % in three minutes, and an hour and a half gives it back.
 BURST = [*steady(3_000, 8), *steady(100, 112)]

@@ -8,6 +8,8 @@ import pytest
 
 from burstwatch.cli.main import run
 
+pytestmark = pytest.mark.slow
+
 OWN = Path(__file__).parents[1] / "recordings" / "own.csv"
 #: The same half a day again and again: a week only warms up.
 TIMES = 16

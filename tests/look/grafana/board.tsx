@@ -1,12 +1,17 @@
 /** A dashboard's grid: rows and panels where Grafana puts them, one below the other on a phone. */
-import { type DataFrameJSON, type GrafanaTheme2, type PanelModel } from '@grafana/data';
+import type { DataFrameJSON, GrafanaTheme2, PanelModel } from '@grafana/data';
 import { PanelChrome } from '@grafana/ui';
 import { Component, type ReactNode } from 'react';
 import { Panel, type Range } from './panels';
 
 /** A panel with what its queries gave, and the variables as it has them. */
 export interface PanelLook {
-  readonly panel: PanelModel & { readonly title: string; readonly description: string; readonly panels?: readonly unknown[]; readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } };
+  readonly panel: PanelModel & {
+    readonly title: string;
+    readonly description: string;
+    readonly panels?: readonly unknown[];
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  };
   readonly frames: readonly DataFrameJSON[];
   readonly variables: Readonly<Record<string, string>>;
   readonly range: Range;
@@ -38,7 +43,9 @@ export function Board({ board, theme, width }: { board: BoardLook; theme: Grafan
     const height = h * (CELL_HEIGHT + MARGIN) - MARGIN;
     const top = isPhone ? below : y * (CELL_HEIGHT + MARGIN);
     below = isPhone ? top + height + MARGIN : Math.max(below, top + height + MARGIN);
-    const place = isPhone ? { left: 0, top, width: inner, height } : { left: x * column, top, width: w * column - MARGIN, height };
+    const place = isPhone
+      ? { left: 0, top, width: inner, height }
+      : { left: x * column, top, width: w * column - MARGIN, height };
     return { look, place };
   });
   return (
@@ -51,7 +58,11 @@ export function Board({ board, theme, width }: { board: BoardLook; theme: Grafan
       <main style={{ position: 'relative', height: below }}>
         {placed.map(({ look, place }) => (
           <div key={`${look.panel.id}-${place.left}-${place.top}`} style={{ position: 'absolute', ...place }}>
-            {look.panel.type === 'row' ? <h2 style={theme.typography.h5}>{rowTitle(look)}</h2> : <Framed look={look} width={place.width} height={place.height} theme={theme} />}
+            {look.panel.type === 'row' ? (
+              <h2 style={theme.typography.h5}>{rowTitle(look)}</h2>
+            ) : (
+              <Framed look={look} width={place.width} height={place.height} theme={theme} />
+            )}
           </div>
         ))}
       </main>
@@ -64,7 +75,17 @@ function rowTitle({ panel }: PanelLook): string {
   return panel.panels?.length ? `▸ ${panel.title} (${panel.panels.length} panels)` : panel.title;
 }
 
-function Framed({ look, width, height, theme }: { look: PanelLook; width: number; height: number; theme: GrafanaTheme2 }) {
+function Framed({
+  look,
+  width,
+  height,
+  theme,
+}: {
+  look: PanelLook;
+  width: number;
+  height: number;
+  theme: GrafanaTheme2;
+}) {
   const { panel } = look;
   return (
     <section data-panel={panel.title} data-values={look.values}>
@@ -89,6 +110,10 @@ class Caught extends Component<{ text: string; children: ReactNode }, { text: st
 
   override render() {
     if (!this.state.text) return this.props.children;
-    return <div className="error" style={{ overflowWrap: 'anywhere', padding: MARGIN }}>{this.state.text}</div>;
+    return (
+      <div className="error" style={{ overflowWrap: 'anywhere', padding: MARGIN }}>
+        {this.state.text}
+      </div>
+    );
   }
 }

@@ -16,8 +16,11 @@ const asBundled = {
   name: 'as-bundled',
   setup(builder) {
     builder.onLoad({ filter: /@grafana\/.*\.mjs$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replace(/^import (\w+) from '(lodash[^']*|[^'.@][^']*)';$/gm, (line, name, from) =>
-        `import * as ${name}Module from '${from}'; const ${name} = ${name}Module.default?.default ?? ${name}Module.default ?? ${name}Module;`),
+      contents: (await readFile(path, 'utf8')).replace(
+        /^import (\w+) from '(lodash[^']*|[^'.@][^']*)';$/gm,
+        (_line, name, from) =>
+          `import * as ${name}Module from '${from}'; const ${name} = ${name}Module.default?.default ?? ${name}Module.default ?? ${name}Module;`,
+      ),
       loader: 'js',
     }));
   },

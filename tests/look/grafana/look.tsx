@@ -12,7 +12,10 @@ import { Board, type BoardLook } from './board';
 // Icons are files of a Grafana server, and there is none.
 const NO_ICON = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const fetched = window.fetch;
-window.fetch = async (input, init) => (String(input).endsWith('.svg') ? new Response(NO_ICON, { headers: { 'Content-Type': 'image/svg+xml' } }) : fetched(input, init));
+window.fetch = async (input, init) =>
+  String(input).endsWith('.svg')
+    ? new Response(NO_ICON, { headers: { 'Content-Type': 'image/svg+xml' } })
+    : fetched(input, init);
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -39,4 +42,6 @@ function Look({ board }: { board: BoardLook }) {
 }
 
 const board: BoardLook = JSON.parse(document.getElementById('board')!.textContent!);
-void initPluginTranslations('burstwatch', []).then(() => createRoot(document.getElementById('look')!).render(<Look board={board} />));
+void initPluginTranslations('burstwatch', []).then(() =>
+  createRoot(document.getElementById('look')!).render(<Look board={board} />),
+);

@@ -29,7 +29,7 @@ import { BigValue, PanelContextProvider, TimeSeries, VizRepeater } from '@grafan
 import { TableNG } from '@grafana/ui/unstable';
 import { useEffect, useMemo, useState } from 'react';
 import type uPlot from 'uplot';
-import { type PanelLook } from './board';
+import type { PanelLook } from './board';
 import { replacer } from './variables';
 
 /** In milliseconds since the epoch. */
@@ -51,12 +51,17 @@ const KINDS = { stat: Stat, timeseries: Graph, table: Table, text: Words };
 
 // Some have two names.
 const transformers = [...new Map(Object.values(standardTransformers).map((one) => [one.id, one])).values()];
-standardTransformersRegistry.setInit(() => transformers.map((transformation) => ({ ...transformation, transformation: async () => transformation, editor: null }) as never));
+standardTransformersRegistry.setInit(() =>
+  transformers.map(
+    (transformation) => ({ ...transformation, transformation: async () => transformation, editor: null }) as never,
+  ),
+);
 
 export function Panel(drawn: Drawn) {
   const { look, theme } = drawn;
   const Kind = KINDS[look.panel.type as keyof typeof KINDS];
-  if (!Kind) throw new Error(`a panel of the kind ${look.panel.type} is not drawn here, only ${Object.keys(KINDS).join(', ')}`);
+  if (!Kind)
+    throw new Error(`a panel of the kind ${look.panel.type} is not drawn here, only ${Object.keys(KINDS).join(', ')}`);
   for (const { id } of (look.panel as unknown as { transformations?: DataTransformerConfig[] }).transformations ?? []) {
     if (!standardTransformersRegistry.getIfExists(id)) throw new Error(`Grafana has no transformation ${id}`);
   }
@@ -73,7 +78,14 @@ function useFrames(look: PanelLook, theme: GrafanaTheme2, replace: InterpolateFu
   useEffect(() => {
     const { panel } = look;
     const configured = (data: DataFrame[]) =>
-      applyFieldOverrides({ data, fieldConfig: panel.fieldConfig, fieldConfigRegistry: registry(look), replaceVariables: replace, theme, timeZone: TIME_ZONE });
+      applyFieldOverrides({
+        data,
+        fieldConfig: panel.fieldConfig,
+        fieldConfigRegistry: registry(look),
+        replaceVariables: replace,
+        theme,
+        timeZone: TIME_ZONE,
+      });
     const steps = (panel as unknown as { transformations?: DataTransformerConfig[] }).transformations ?? [];
     // Steps see names as they are shown, so overrides come before and after.
     const begun = configured(look.frames.map((frame) => dataFrameFromJSON(frame)));
@@ -95,15 +107,24 @@ function registry(look: PanelLook): FieldConfigOptionsRegistry {
     ...Object.keys(defaults.custom ?? {}).map((id) => `custom.${id}`),
     ...overrides.flatMap((rule) => rule.properties.map((property) => property.id)),
   ]);
-  for (const unit of [defaults.unit, ...overrides.flatMap((rule) => rule.properties.filter(({ id }) => id === 'unit').map(({ value }) => value))]) {
+  for (const unit of [
+    defaults.unit,
+    ...overrides.flatMap((rule) => rule.properties.filter(({ id }) => id === 'unit').map(({ value }) => value)),
+  ]) {
     if (!UNITS.has(unit)) throw new Error(`Grafana has no unit ${unit}`);
   }
   const items = [...ids].map((id) => {
     const isCustom = id.startsWith('custom.');
     return {
-      id, isCustom, name: id, path: isCustom ? id.slice('custom.'.length) : id,
+      id,
+      isCustom,
+      name: id,
+      path: isCustom ? id.slice('custom.'.length) : id,
       process: (value: unknown) => value,
-      shouldApply: (field: { type: FieldType }) => (isCustom ? field.type !== FieldType.time : !['min', 'max', 'decimals'].includes(id) || field.type === FieldType.number),
+      shouldApply: (field: { type: FieldType }) =>
+        isCustom
+          ? field.type !== FieldType.time
+          : !['min', 'max', 'decimals'].includes(id) || field.type === FieldType.number,
     } as unknown as FieldConfigPropertyItem;
   });
   return new FieldConfigOptionsRegistry(() => items);
@@ -113,18 +134,49 @@ type Kind = Drawn & { readonly frames: DataFrame[]; readonly replace: Interpolat
 
 function Stat({ look, frames, replace, width, height, theme }: Kind) {
   const { panel } = look;
-  const options = panel.options as never as { reduceOptions: never; colorMode: never; graphMode: never; justifyMode: never; textMode: never; orientation: never; text?: never };
+  const options = panel.options as never as {
+    reduceOptions: never;
+    colorMode: never;
+    graphMode: never;
+    justifyMode: never;
+    textMode: never;
+    orientation: never;
+    text?: never;
+  };
   const values = () =>
-    getFieldDisplayValues({ fieldConfig: panel.fieldConfig, reduceOptions: options.reduceOptions, replaceVariables: replace, theme, data: frames, sparkline: false, timeZone: TIME_ZONE });
+    getFieldDisplayValues({
+      fieldConfig: panel.fieldConfig,
+      reduceOptions: options.reduceOptions,
+      replaceVariables: replace,
+      theme,
+      data: frames,
+      sparkline: false,
+      timeZone: TIME_ZONE,
+    });
   return (
     <VizRepeater
-      getValues={values} getAlignmentFactors={getDisplayValueAlignmentFactors} source={frames} renderCounter={0}
-      width={width} height={height} orientation={options.orientation} autoGrid
+      getValues={values}
+      getAlignmentFactors={getDisplayValueAlignmentFactors}
+      source={frames}
+      renderCounter={0}
+      width={width}
+      height={height}
+      orientation={options.orientation}
+      autoGrid
       renderValue={({ value, alignmentFactors, width: own, height: tall, count }) => (
         <div data-text={formattedValueToString(value.display)} data-color={value.display.color}>
           <BigValue
-            value={value.display} alignmentFactors={alignmentFactors} width={own} height={tall} count={count} theme={theme}
-            colorMode={options.colorMode} graphMode={options.graphMode} justifyMode={options.justifyMode} textMode={options.textMode} text={options.text}
+            value={value.display}
+            alignmentFactors={alignmentFactors}
+            width={own}
+            height={tall}
+            count={count}
+            theme={theme}
+            colorMode={options.colorMode}
+            graphMode={options.graphMode}
+            justifyMode={options.justifyMode}
+            textMode={options.textMode}
+            text={options.text}
           />
         </div>
       )}
@@ -153,7 +205,15 @@ function Graph({ look, frames, width, height, theme }: Kind) {
   };
   return (
     <PanelContextProvider value={context}>
-      <TimeSeries frames={lines} timeRange={range} timeZone={TIME_ZONE} width={width} height={height} legend={legend} options={look.panel.options as never}>
+      <TimeSeries
+        frames={lines}
+        timeRange={range}
+        timeZone={TIME_ZONE}
+        width={width}
+        height={height}
+        legend={legend}
+        options={look.panel.options as never}
+      >
         {(builder) => {
           builder.addHook('draw', check);
           return null;
@@ -168,7 +228,11 @@ function graphable(frames: DataFrame[], range: TimeRange, theme: GrafanaTheme2):
   const found = frames.flatMap((frame) => {
     const has = (type: FieldType) => frame.fields.some((field) => field.type === type);
     if (!has(FieldType.time) || !has(FieldType.number)) return [];
-    const gapped = applyNullInsertThreshold({ frame, refFieldPseudoMin: range.from.valueOf(), refFieldPseudoMax: range.to.valueOf() });
+    const gapped = applyNullInsertThreshold({
+      frame,
+      refFieldPseudoMin: range.from.valueOf(),
+      refFieldPseudoMax: range.to.valueOf(),
+    });
     return [{ ...frame, ...nullToValue(gapped) }];
   });
   let place = 0;
@@ -188,8 +252,16 @@ function Table({ look, frames, width, height }: Kind) {
   if (frames.length > 1) throw new Error(`${frames.length} tables are left, and a panel shows one`);
   return (
     <TableNG
-      data={frame} width={width} height={height} noHeader={!options.showHeader} sortBy={options.sortBy} cellHeight={options.cellHeight}
-      fieldConfig={look.panel.fieldConfig} timeRange={timeRange(look.range)} enableVirtualization={false} structureRev={1}
+      data={frame}
+      width={width}
+      height={height}
+      noHeader={!options.showHeader}
+      sortBy={options.sortBy}
+      cellHeight={options.cellHeight}
+      fieldConfig={look.panel.fieldConfig}
+      timeRange={timeRange(look.range)}
+      enableVirtualization={false}
+      structureRev={1}
     />
   );
 }
@@ -197,11 +269,19 @@ function Table({ look, frames, width, height }: Kind) {
 function Words({ look, replace, height }: Kind) {
   const { content } = look.panel.options as never as { content: string };
   const html = { __html: renderTextPanelMarkdown(replace(content)) };
-  return <div style={{ height, overflow: 'auto' }}><div className="markdown-html" dangerouslySetInnerHTML={html} /></div>;
+  return (
+    <div style={{ height, overflow: 'auto' }}>
+      <div className="markdown-html" dangerouslySetInnerHTML={html} />
+    </div>
+  );
 }
 
 function NoData({ look }: { look: PanelLook }) {
-  return <div className="none" style={{ display: 'grid', placeItems: 'center', height: '100%' }}>{look.panel.fieldConfig.defaults.noValue || 'No data'}</div>;
+  return (
+    <div className="none" style={{ display: 'grid', placeItems: 'center', height: '100%' }}>
+      {look.panel.fieldConfig.defaults.noValue || 'No data'}
+    </div>
+  );
 }
 
 function timeRange({ from, to }: Range): TimeRange {
