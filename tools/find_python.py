@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,13 +10,9 @@ from pathlib import Path
 FIT = ((3, 13), (3, 12))
 
 
-def main() -> int:
-    """Print the first that runs and fits."""
-    for path in _candidates():
-        if _version(path) in FIT:
-            print(path)
-            return 0
-    return 0
+def fitting_python() -> str:
+    """The path of the first that runs and fits; empty without one."""
+    return next((path for path in _candidates() if _version(path) in FIT), "")
 
 
 def _candidates() -> Iterator[str]:
@@ -43,4 +38,4 @@ def _version(path: str) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    print(fitting_python())

@@ -20,8 +20,6 @@ from burstwatch.history.observations import Verdict
 from tests.conftest import NOW, Cloud
 from tests.terminal import top_until_q
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("textual")
 from textual.widgets import DataTable, Input, Static
 
