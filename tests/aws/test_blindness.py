@@ -16,6 +16,8 @@ from tests.aws.standby import watch_heartbeat
 from tests.aws.sweeping import CONFIG, EFFECT, EVERY_KIND, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 
 def burning(cloud: Cloud, memory: Memory, *, percent: float = 40) -> Disk:
     """A volume that has been at its limit for some minutes, paged for."""

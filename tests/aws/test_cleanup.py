@@ -13,6 +13,8 @@ from tests.aws.standby import watch_heartbeat
 from tests.aws.sweeping import run_sweep
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 HEALTH_ALARMS = Path(__file__).parents[2] / "cdk/lib/health-alarms.ts"
 
 

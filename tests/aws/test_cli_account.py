@@ -13,6 +13,8 @@ from tests.aws.doctored import FUNCTION, deploy
 from tests.aws.sweeping import Disk
 from tests.conftest import NOW, Cloud, iam_action, put_cache
 
+pytestmark = pytest.mark.slow
+
 
 def test_scan_shows_the_worst_first(cloud: Cloud) -> None:
     calm, hot = Disk(cloud, percent=100), Disk(cloud, percent=40)

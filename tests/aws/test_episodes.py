@@ -27,6 +27,8 @@ from tests.aws.sweeping import CONFIG, NOTICE, Disk, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.life import live
 
+pytestmark = pytest.mark.slow
+
 LOG = "burstwatch-logs"
 
 

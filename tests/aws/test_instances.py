@@ -15,6 +15,8 @@ from burstwatch.polling.ranking import worst_of_each
 from tests.aws.looking import FULL_BURST, drain
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 CAPACITY = {"EBSIOBalance%": (18_750 - 3_600) * 1_800, "EBSByteBalance%": (593.75 - 81.25) * 1_800}
 
 

@@ -22,6 +22,8 @@ from tests.aws.sweeping import (
 )
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 CHANGING = {"PutMetricAlarm", "DeleteAlarms", "Publish"}
 
 

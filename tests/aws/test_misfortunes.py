@@ -24,6 +24,8 @@ from tests.aws.standby import deploy_standby
 from tests.aws.sweeping import CONFIG, EFFECT, EVENTS, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 EVIL = [
     "quotes \" and ' and \\ backslash",
     "two\nlines\r\nand\ttabs",

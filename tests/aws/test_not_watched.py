@@ -20,6 +20,8 @@ from tests.aws.sweeping import CONFIG, EVERY_KIND, TOPIC, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import described, examples_of
 
+pytestmark = pytest.mark.slow
+
 KINDS = find_kinds().values()
 #: Why something has no credits at all, in full: these alone may be called ok without a balance.
 HAS_NONE = re.compile(

@@ -10,6 +10,8 @@ from tests.aws.commands import burstwatch
 from tests.aws.sweeping import CONFIG, EVERY_KIND, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
+pytestmark = pytest.mark.slow
+
 
 def tag(cloud: Cloud, disk: Disk, key: str, value: str) -> None:
     volume = cloud.aws.regions["us-east-1"].volumes[disk.id]

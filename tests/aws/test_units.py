@@ -16,6 +16,8 @@ from tests.aws.sweeping import CONFIG, EFFECT, Disk, alarms
 from tests.conftest import NOW, Cloud
 from tests.kinds._rds import instance
 
+pytestmark = pytest.mark.slow
+
 MEMBER = "222222222222"
 ROLE = f"arn:aws:iam::{MEMBER}:role/burstwatch-member"
 SPEC = UnitSpec(account=MEMBER, region="us-east-1", role_arn=ROLE, external_id="watch-me")

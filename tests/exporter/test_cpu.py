@@ -154,6 +154,7 @@ def test_an_instance_that_works_at_its_baseline_and_asks_for_no_more_is_not(tmp_
     assert found["time_to_exhaustion_seconds", "worst"] < math.inf
 
 
+@pytest.mark.slow
 def test_what_an_instance_in_unlimited_mode_owes_is_not_taken_for_credits(tmp_path: Path) -> None:
     machine = Machine(tmp_path, level=0.0, is_unlimited=True)
     for vcpus in (2.0, 0.0):

@@ -24,6 +24,8 @@ from tests.fake.mixed import Mixed
 from tests.fleet.fleets import fleet_of, page_of, series_of, value_of
 from tests.goldens import FLEET_PAGE, fleet_page
 
+pytestmark = pytest.mark.slow
+
 MEMBER = "222222222222"
 ROLE = f"arn:aws:iam::{MEMBER}:role/burstwatch-member"
 MEMBER_SPEC = UnitSpec(account=MEMBER, region="us-east-1", role_arn=ROLE, external_id="watch-me")
