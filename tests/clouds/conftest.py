@@ -100,7 +100,7 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
             said = pool.submit(_after, before, denials.play, release)
             for name, (region, deploy) in EXAMPLES.items():
                 clients = clients_of(emulator, region)
-                examples[name] = pool.submit(_after, said, deploy, clients, release)
+                examples[name] = pool.submit(_after, before, deploy, clients, release)
         yield Plays(
             clouds=clouds,
             apps=apps,
@@ -115,7 +115,7 @@ def plays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plays]:
 
 
 def _after(before: Future[Any], play: Callable[..., Played], *arguments: object) -> Played:
-    """Play when another has ended, however it did: one emulator does one thing at a time."""
+    """Play when another has ended, however it did: commands of the app have the patience of the product."""
     wait([before])
     return play(*arguments)
 

@@ -70,12 +70,12 @@ def test_every_call_of_the_functions_and_the_commands_is_allowed(
 
 
 def test_every_permission_of_the_stack_is_used_or_has_a_reason(
-    cloud: LocalCloud, app: Watched
+    cloud: LocalCloud, ended: Watched
 ) -> None:
     decisions = read_decisions(cloud)
     for function in ("Sweep", "Cleanup", "Digest"):
-        assert sum(f"BurstWatch{function}" in role for role in app.policies) == 1
-    for role, policies in app.policies.items():
+        assert sum(f"BurstWatch{function}" in role for role in ended.policies) == 1
+    for role, policies in ended.policies.items():
         excused = NOT_IN_THE_MEMBER if role == "burstwatch-member" else set(NOT_CALLED_HERE)
         calls = [decision for decision in decisions if decision.role == role]
         assert unused(policies, calls) <= excused, role

@@ -13,7 +13,7 @@ from demo.localcloud.cloud import LocalCloud
 
 #: Nothing that goes on stands still for so long, on a machine as busy as it likes.
 STANDSTILL_S = 1_200.0
-EVERY_S = 2.0
+EVERY_S = 0.5
 Seen = TypeVar("Seen")
 
 
