@@ -19,6 +19,8 @@ from burstwatch.owner_tags import read_owner_tags
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.main import run as run_exporter
 
+pytestmark = pytest.mark.slow
+
 TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").with_stem("bad_inputs").read_text())
 RECORDING = "t_s,read_ops,write_ops,balance_percent\n" + "".join(
     f"{1_700_000_000 + 60 * minute},60000,1000,{90 - minute}\n" for minute in range(6)

@@ -15,6 +15,8 @@ from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
 from tests.runbooks import ALERTING, FOLDER, RUNBOOKS, blocks
 
+pytestmark = pytest.mark.slow
+
 #: What the AWS CLI takes everywhere.
 GLOBAL = {"query", "output", "max-items", "region", "profile"}
 

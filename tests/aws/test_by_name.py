@@ -5,6 +5,8 @@ import pytest
 from tests.aws.commands import burstwatch
 from tests.conftest import NOW, Cloud
 
+pytestmark = pytest.mark.slow
+
 CLAIM = {
     "kubernetes.io/created-for/pvc/namespace": "payments",
     "kubernetes.io/created-for/pvc/name": "data-postgres-0",

@@ -21,6 +21,8 @@ from burstwatch_exporter.settings import parse_options
 from tests.exporter.machine import CONFIG, Machine
 from tests.exporter.pages import plant
 
+pytestmark = pytest.mark.slow
+
 LINE = "8 16 sdb 10 0 320 0 5 0 160 0 1 0 0"
 
 

@@ -23,6 +23,8 @@ from tests.exporter.measuring import GOOD, JOBS, fio, refused
 from tests.exporter.planted import DISK, SECTORS, VOLUME, Planted, plant_host
 from tests.exporter.scraped import value
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("args", "said"),

@@ -11,6 +11,8 @@ from burstwatch_exporter.measure import command
 from tests.exporter.measuring import GOOD, fio, refused
 from tests.exporter.planted import DISK, VOLUME, Planted, fake_program
 
+pytestmark = pytest.mark.slow
+
 
 def test_outside_of_what_is_allowed_nothing_is_written(host: Planted) -> None:
     host.config(measure={"directories": ["/somewhere/else"]})

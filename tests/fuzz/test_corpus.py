@@ -4,6 +4,8 @@ import pytest
 
 from tests.fuzz.targets import TARGETS, corpus_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("name", "data"),

@@ -22,6 +22,8 @@ from monitoring.dashboards.boards import dashboards
 from monitoring.dashboards.parts import NO_BREAK
 from tests.monitoring.rows import opened
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "monitoring" / "grafana"
 BOARDS = {name: json.loads(text) for name, text in dashboards().items()}
 #: What AWS documents, by namespace.

@@ -10,6 +10,8 @@ from demo.page import report, score
 from demo.play import Player, sweeps_too_late
 from tests.monitoring.playing import LIVE_AT, playing, result
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_that_was_paged_in_time_is_told_with_its_warning() -> None:
     found = score(result(paged={"drain-100": 100}, dry={"drain-100": 400}))

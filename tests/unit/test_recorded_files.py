@@ -20,6 +20,8 @@ from burstwatch.recordings.formats.documents import json_formats, json_programs,
 from burstwatch.recordings.times import Conventions, read_times
 from tests.recorded import volume_samples
 
+pytestmark = pytest.mark.slow
+
 FILES = Path(__file__).parents[1] / "recordings"
 OWN = FILES / "own.csv"
 GP2 = ("--type", "gp2", "--size-gib", "100")
