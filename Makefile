@@ -44,8 +44,8 @@ $(UV):
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-#: Tests that wait for a clock, an emulator or a program that the machine may not have; and those too long for the inner loop.
-LONG := not clouds and not real
+#: All but tests that wait for a clock, an emulator or a program that the machine may not have, and the same with many seeds.
+QUICK := not clouds and not real and not many
 
 .PHONY: check
 check: setup ## the inner loop: format, lint, types, walls and the fast tests
@@ -61,7 +61,7 @@ check-code: setup
 
 .PHONY: check-tests
 check-tests: setup
-	@$(call timed,fast tests,$(BIN)/pytest -q -n 2 --dist worksteal -m "$(LONG) and not slow")
+	@$(call timed,fast tests,$(BIN)/pytest -q -n 2 --dist worksteal -m "$(QUICK) and not slow")
 
 .PHONY: fix
 fix: setup ## format, and fix what can be fixed
@@ -89,12 +89,16 @@ test: setup ## all that needs no clock, emulator or further program, in about fi
 
 .PHONY: test-python
 test-python: setup
-	@$(call timed,tests,$(BIN)/pytest -q -n 2 --dist worksteal --hypothesis-profile=many -m "$(LONG)")
+	@$(call timed,tests,$(BIN)/pytest -q -n 2 --dist worksteal -m "$(QUICK)")
 
 .PHONY: test-all
-test-all: setup ## what make test leaves out: emulators of AWS, fio, a throttled disk, Prometheus, Chromium, built packages
+test-all: setup ## what make test leaves out: many seeds, emulators of AWS, fio, a throttled disk, Prometheus, Chromium, packages
 	@rm -rf .cache/steps
-	@$(MAKE) --keep-going test-real test-cloud || { $(failed); exit 1; }
+	@$(MAKE) --keep-going test-many test-real test-cloud || { $(failed); exit 1; }
+
+.PHONY: test-many
+test-many: setup ## properties with many examples, and what is played with many seeds or loads
+	@$(call timed,many,$(BIN)/pytest -q -n 2 --dist worksteal --hypothesis-profile=many -m "(many or hypothesis) and not clouds and not real")
 
 .PHONY: test-cdk
 test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promises

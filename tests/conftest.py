@@ -29,7 +29,7 @@ from tools.find_python import fitting_python
 
 # Their asserts say what they compared, as those of tests do.
 pytest.register_assert_rewrite("tests.kinds.playing")
-# A busy machine must fail no test: time is no limit of an example. The inner loop tries few examples, `make test` many.
+# A busy machine must fail no test: time is no limit of an example. `make test-all` tries many examples, all else few.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("few", patient, max_examples=10)
 settings.register_profile("many", patient, max_examples=60)

@@ -2,7 +2,7 @@
 
 import os
 import pty
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -33,10 +33,12 @@ def top_until_q(words: Sequence[bytes], env: Mapping[str, str], *arguments: str)
 
     def read_until(wanted: Sequence[bytes]) -> bytes:
         seen = b""
-        while not all(word in seen for word in wanted):
-            assert time.monotonic() < deadline, f"not shown: {wanted}, but {seen[-2_000:]!r}"
-            if select.select([ours], [], [], 1.0)[0]:
-                seen += os.read(ours, 65_536)
+        with selectors.DefaultSelector() as selector:
+            selector.register(ours, selectors.EVENT_READ)
+            while not all(word in seen for word in wanted):
+                assert time.monotonic() < deadline, f"not shown: {wanted}, but {seen[-2_000:]!r}"
+                if selector.select(1.0):
+                    seen += os.read(ours, 65_536)
         return seen
 
     try:

@@ -615,19 +615,16 @@ def test_each_command_that_changes_something_has_lines_of_terraform(
 WORKLOADS = sorted((Path(__file__).parents[1] / "demo" / "workloads" / "smd").glob("*.csv.gz"))
 
 
-#: The inner loop plays one load on one volume; `make test` plays all.
+VOLUMES = tuple(product((0.9, 0.3, 1.3), (100, 34, 500)))
+#: The inner loop plays one load on one volume, `make test` each load on one, and `make test-all` each on all.
 PLAYED = [
     pytest.param(
-        path,
-        use,
-        size_gib,
-        id=f"{path.name.partition('.')[0]}-{use}-{size_gib}",
-        marks=pytest.mark.slow if number else (),
+        path, use, size_gib, id=f"{path.name.partition('.')[0]}-{use}-{size_gib}",
+        marks=() if load == volume == 0 else pytest.mark.slow if load % 9 == volume else pytest.mark.many,
     )
-    for number, (path, use, size_gib) in enumerate(
-        product(WORKLOADS, (0.9, 0.3, 1.3), (100, 34, 500))
-    )
-]
+    for load, path in enumerate(WORKLOADS)
+    for volume, (use, size_gib) in enumerate(VOLUMES)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "use", "size_gib"), PLAYED)

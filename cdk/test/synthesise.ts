@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { App, Stack } from 'aws-cdk-lib';
+import { App, cx_api as cxapi, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { propsFromContext } from '../lib/context.ts';
 import { BurstWatch } from '../lib/burst-watch.ts';
@@ -10,9 +10,12 @@ export type Reference = { Ref?: string; 'Fn::GetAtt'?: [string, string] };
 
 export const flags = JSON.parse(readFileSync('cdk.json', 'utf8')).context;
 
-/** The app with a context, in an account and region that are known. */
+/** The app with a context, in an account and region that are known. `cdk synth` validates it; here that is most of the time. */
 export function build(context: Record<string, unknown> = {}) {
-  const app = new App({ context: { ...flags, ...context } });
+  const app = new App({
+    context: { ...flags, [cxapi.DISABLE_ASSET_STAGING_CONTEXT]: true, ...context },
+    builtinCloudFormationValidation: false,
+  });
   const stack = new Stack(app, 'Test', { env: { account: '111122223333', region: 'eu-central-1' } });
   const props = resolveProps(propsFromContext(app.node.getAllContext()));
   new BurstWatch(stack, 'BurstWatch', props);

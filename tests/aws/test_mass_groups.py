@@ -238,6 +238,6 @@ def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stay
     assert f"{PREFIX}/db {EFFECT}/{silent.id}/critical" in alarms(cloud)
 
 
-@pytest.mark.slow
+@pytest.mark.many
 def test_every_burn_beside_a_fleet_that_stays_empty_is_paged_by_name_in_time() -> None:
     assert play(4).wrong == []  # nineteen that stay empty, in four shards

@@ -28,7 +28,7 @@ def test_whatever_happens_to_a_host_no_level_is_outside_of_its_range(first: int)
     assert [text for seed in range(first, first + 20) if (text := broken(seed))] == []
 
 
-@pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("first", range(1_000, 3_000, 500))
 def test_in_thousands_of_lives_of_hosts_no_level_is_outside_of_its_range(first: int) -> None:
     assert [text for seed in range(first, first + 500) if (text := broken(seed))] == []
