@@ -89,7 +89,7 @@ test: setup ## all that needs no clock, emulator or further program, in about fi
 
 .PHONY: test-python
 test-python: setup
-	@$(call timed,tests,$(BIN)/pytest -q -n 2 --dist worksteal -m "$(QUICK)")
+	@$(call timed,tests,$(BIN)/pytest -q -n 3 --dist worksteal -m "$(QUICK)")
 
 .PHONY: test-all
 test-all: setup ## what make test leaves out: many seeds, emulators of AWS, fio, a throttled disk, Prometheus, Chromium, packages

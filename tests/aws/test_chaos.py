@@ -4,10 +4,10 @@ import pytest
 
 from tests.aws.chaos import DEPLOYMENTS, EPISODES, play
 
+pytestmark = pytest.mark.many
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(0, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.many)]
-)
+
+@pytest.mark.parametrize("seed", [0, 7])
 def test_in_an_account_where_something_always_fails_every_page_is_in_time_and_none_is_false(
     seed: int,
 ) -> None:

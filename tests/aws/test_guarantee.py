@@ -136,8 +136,15 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
     assert looks <= HOURS * 60
 
 
-@pytest.mark.parametrize("page_on", ["likely", "worst"])
-@pytest.mark.parametrize("size_gib", [300, 50])
+@pytest.mark.parametrize(
+    ("page_on", "size_gib"),
+    [
+        ("likely", 300),
+        pytest.param("worst", 50, marks=pytest.mark.slow),
+        pytest.param("likely", 50, marks=pytest.mark.many),
+        pytest.param("worst", 300, marks=pytest.mark.many),
+    ],
+)
 def test_waiting_announces_within_a_minute_of_looking_every_minute(
     page_on: str, size_gib: int
 ) -> None:
