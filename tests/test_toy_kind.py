@@ -9,21 +9,13 @@ from typing import Any
 import pytest
 
 from burstwatch import kinds
-from burstwatch.aws.look.memory import Memory
-from burstwatch.aws.look.snapshot import look
 from burstwatch.cli.policies import read_actions
-from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
-from burstwatch.shards import shards_of
-from tests.aws.sweeping import alarms
-from tests.conftest import NOW, Cloud
+from tests.conftest import Cloud
 from tests.kinds.playing import (
     check_listing,
     drain_and_recover,
-    put_examples,
-    put_levels,
-    sweep_kinds,
 )
 
 #: A kind that speaks another dialect than EC2: no filters, ``TagList``, small pages, two
@@ -122,38 +114,3 @@ def test_resources_with_ids_of_their_own_are_alarmed_in_every_shard(
 ) -> None:
     with toy(tmp_path, monkeypatch) as kind:
         drain_and_recover(cloud, {kind.name: (kind, toy_examples(TOYS[:3]))}, shards=4)
-
-
-def test_a_toy_kind_without_filters_is_narrowed_by_the_engine_and_paged(
-    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with toy(tmp_path, monkeypatch) as kind:
-        put_examples(cloud, kind, toy_examples(TOYS))
-
-        def ids(config: Config, memory: Memory) -> list[str]:
-            found = look(
-                cloud.unit, [kind], cloud.clients, config, memory, now=NOW, deadline=cloud.never()
-            )
-            assert found.problems == ()
-            return sorted(found.assessments)
-
-        everything = sorted(f"{one['DBInstanceIdentifier']}.{one['PromotionTier']}" for one in TOYS)
-        assert ids(Config(), Memory()) == everything
-        assert cloud.aws.counted["DescribeDBInstances"] == 2  # twenty on a page
-        assert ids(Config(tag_filter="Name=d*"), Memory()) == ["Orders-DB.3"]
-        parts = [ids(Config(), Memory(shard=shard)) for shard in shards_of(4)]
-        assert sorted(one for part in parts for one in part) == everything
-        assert all(parts)
-
-
-def test_a_bucket_whose_end_only_costs_money_never_pages(
-    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with toy(tmp_path, monkeypatch) as kind:
-        cheap = {**TOYS[0], "LicenseModel": "warning"}
-        cloud.aws.add_item("rds", "DescribeDBInstances", cheap)
-        (victim,) = kind.describe(kind.inventory.identify(cheap), {}, NOW)
-        put_levels(cloud, kind, victim, [0.02 - 0.0002 * n for n in range(40)], until=NOW)
-        swept = sweep_kinds(cloud, [kind], Memory())
-        assert swept.snapshot.assessments["Orders-DB.3"][1].verdict == "warning"
-        assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["warning"]

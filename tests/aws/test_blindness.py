@@ -80,15 +80,6 @@ def test_a_volume_that_is_missing_from_one_listing_is_not_recovered(cloud: Cloud
         assert states(cloud) == ["ALARM"]
 
 
-def test_a_listing_that_is_empty_for_once_recovers_nothing(cloud: Cloud) -> None:
-    memory = Memory()
-    disk = burning(cloud, memory)
-    volumes = dict(cloud.aws.regions["us-east-1"].volumes)
-    cloud.aws.unlisted = set(volumes)
-    for _ in sweeps(cloud, memory, disk, 1):
-        assert states(cloud) == ["ALARM"]
-
-
 def test_a_function_that_has_just_started_believes_no_absence(cloud: Cloud) -> None:
     disk = burning(cloud, Memory())
     cloud.aws.unlisted = {disk.id}

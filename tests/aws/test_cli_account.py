@@ -205,13 +205,6 @@ def test_a_denied_identity_is_exit_code_2(cloud: Cloud) -> None:
     assert "AccessDenied" in err
 
 
-def test_a_scan_of_a_kind_that_there_is_not_is_refused_by_name(cloud: Cloud) -> None:
-    code, _, err = burstwatch(cloud, "scan", "--kind", "rds")
-    assert code == 2
-    assert "unknown kind 'rds'; allowed: " in err
-    assert cloud.aws.calls == []
-
-
 @pytest.mark.parametrize(("days", "period_s"), [("15", 60.0), ("16", 300.0)])
 def test_what_is_older_than_the_minutes_that_are_kept_is_read_by_five(
     cloud: Cloud, days: str, period_s: float

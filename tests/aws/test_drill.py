@@ -318,12 +318,6 @@ def test_without_a_stack_the_command_says_which_it_looked_for(cloud: Cloud) -> N
     assert "stack 'Burstwatch-blue' in us-east-1 was not found" in err
 
 
-def test_a_deployment_name_that_cannot_be_is_refused(cloud: Cloud) -> None:
-    code, _, err = burstwatch(cloud, "drill", "--deployment", "a/b")
-    assert code == 2
-    assert "deployment is 'a/b'; allowed: " in err
-
-
 def test_the_notice_topic_is_drilled_as_a_warning(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

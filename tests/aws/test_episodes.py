@@ -140,13 +140,6 @@ def test_an_episode_that_never_ran_dry_has_its_lowest_level_and_no_lead(cloud: C
     assert episode.lead_s is None
 
 
-@pytest.mark.parametrize("since", ["", "7", "31d", "0h", "1w"])
-def test_a_time_that_is_not_understood_is_refused(cloud: Cloud, since: str) -> None:
-    code, _, err = burstwatch(cloud, "episodes", "--since", since)
-    assert code == 2
-    assert f"since is {since!r}; allowed: minutes, hours or days" in err
-
-
 def test_a_log_that_is_not_there_is_an_error_and_not_an_empty_list(cloud: Cloud) -> None:
     cloud.aws.outputs["Burstwatch"] = {"LogGroupName": LOG}
     code, out, err = burstwatch(cloud, "episodes")

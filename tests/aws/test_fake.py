@@ -9,10 +9,8 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
 from tests.conftest import NOW, Clock, Cloud
-from tests.fake.aws import FakeAws
 from tests.fake.herd import BALANCE, Herd, has_bucket, id_of
 from tests.fake.quotas import CALLS, DATAPOINTS, EC2, OLDER, Quotas
-from tests.fake.wire import service_model
 
 COUNT = 700
 
@@ -29,29 +27,6 @@ def client(cloud: Cloud, service: str) -> Any:
     return boto3.client(service, endpoint_url=cloud.url, region_name="us-east-1", config=once)
 
 
-def test_every_operation_of_the_fake_is_one_of_awss() -> None:
-    services = (
-        "ec2",
-        "cloudwatch",
-        "sns",
-        "sts",
-        "sqs",
-        "cloudformation",
-        "resourcegroupstaggingapi",
-        "lambda",
-        "events",
-        "kms",
-        "rds",
-        "logs",
-        "organizations",
-        "account",
-    )
-    known = {name for service in services for name in service_model(service).operation_names}
-    ours = {name[1:] for name in dir(FakeAws) if name[0] == "_" and name[1:2].isupper()}
-    assert len(ours) > 20
-    assert ours <= known
-
-
 def test_metrics_are_listed_in_pages_of_500(cloud: Cloud, herd: Herd) -> None:
     pages = client(cloud, "cloudwatch").get_paginator("list_metrics")
     found = list(pages.paginate(Namespace="AWS/EBS", MetricName=BALANCE))
@@ -59,37 +34,6 @@ def test_metrics_are_listed_in_pages_of_500(cloud: Cloud, herd: Herd) -> None:
     every = list(pages.paginate(Namespace="AWS/EBS", Dimensions=[{"Name": "VolumeId"}]))
     assert {len(page["Metrics"]) for page in every[:-1]} == {500}
     assert sum(len(page["Metrics"]) for page in every) == len(list(herd.metrics()))
-
-
-def test_statistics_of_a_metric_are_what_metric_data_says(cloud: Cloud, herd: Herd) -> None:
-    del herd
-    cloudwatch = client(cloud, "cloudwatch")
-    asked = {
-        "Namespace": "AWS/EBS",
-        "MetricName": BALANCE,
-        "Dimensions": [{"Name": "VolumeId", "Value": id_of(3)}],
-    }
-    start, end = (datetime.fromtimestamp(at, tz=UTC) for at in (NOW - 600, NOW))
-    points = cloudwatch.get_metric_statistics(
-        **asked, StartTime=start, EndTime=end, Period=60, Statistics=["Minimum", "Maximum"]
-    )["Datapoints"]
-    data = cloudwatch.get_metric_data(
-        MetricDataQueries=[
-            {"Id": "m", "MetricStat": {"Metric": asked, "Period": 60, "Stat": "Minimum"}}
-        ],
-        StartTime=start,
-        EndTime=end,
-    )["MetricDataResults"][0]
-    assert {point["Timestamp"]: point["Minimum"] for point in points} == dict(
-        zip(data.get("Timestamps", ()), data.get("Values", ()), strict=True)
-    )
-    assert len(points) == 10
-    assert cloud.aws.billed_metrics == 2
-    with pytest.raises(ClientError, match="InvalidParameterCombination"):
-        cloudwatch.get_metric_statistics(
-            **asked, StartTime=start, EndTime=datetime.fromtimestamp(NOW + 90_000, tz=UTC), Period=60,
-            Statistics=["Minimum"],
-        )  # fmt: skip
 
 
 def test_tagged_volumes_are_found_in_pages_of_100_and_untagged_ones_are_not(

@@ -267,11 +267,6 @@ def test_an_instance_is_looked_at_every_five_minutes_whatever_its_estimate_says(
     assert [bool(count) for count in asked] == [True, False, False, False, False, True]
 
 
-def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="'rds'; allowed: docdb_instance_cpu, ebs_volume"):
-        find_kinds("ebs_volume,rds")
-
-
 def test_the_demand_that_one_bucket_is_asked_for_is_the_cause_of_both(cloud: Cloud) -> None:
     instance, memory = cloud.aws.add_instance("m5.large"), Memory()
     large = {"byte_per_5min": 14.0, "io_bytes": 32_768.0}

@@ -34,25 +34,12 @@ def test_a_draining_volume_is_found_and_its_time_left_is_right(cloud: Cloud) -> 
     assert assessment.projection.worst_s == pytest.approx(0.30 * 2_000)
 
 
-def test_every_page_of_the_inventory_is_read(cloud: Cloud) -> None:
-    cloud.aws.page_size = 7
-    ids = {cloud.aws.add_volume("gp2", 100) for _ in range(50)}
-    assert set(take_look(cloud).assessments) == ids
-
-
 def test_volumes_without_tags_and_of_every_type_are_seen(cloud: Cloud) -> None:
     for volume_type in ("gp2", "gp3", "io1", "io2", "standard"):
         cloud.aws.add_volume(volume_type, 100)
     cloud.aws.add_volume("st1", 500)
     cloud.aws.add_volume("sc1", 500)
     assert len(take_look(cloud).assessments) == 7
-
-
-def test_a_tag_filter_limits_the_inventory(cloud: Cloud) -> None:
-    cloud.aws.add_volume("gp2", 100, name="db")
-    cloud.aws.add_volume("gp2", 100, name="web")
-    found = take_look(cloud, tag_filter="Name=db")
-    assert [resource.name for resource, _ in found.assessments.values()] == ["db"]
 
 
 def test_a_tag_filter_means_the_same_where_the_api_has_none(cloud: Cloud) -> None:
@@ -517,18 +504,6 @@ def test_an_inventory_of_many_pages_is_read_every_five_minutes_and_what_is_new_i
     assert seen == [False] * 4 + [True]
     assert listings(cloud) == 2 * pages
     assert memory.looks[f"{new}/BurstBalance"].assessment.verdict == "critical"
-
-
-def test_an_inventory_with_a_part_missing_is_read_again_at_the_next_sweep(cloud: Cloud) -> None:
-    cloud.aws.page_size = 7
-    instance = cloud.aws.add_instance("m5.large")
-    for _ in range(80):
-        cloud.aws.add_volume("gp2", 100, instance_id=instance)
-    cloud.aws.failing_pages["DescribeVolumes"] = 5
-    memory = Memory()
-    assert len(take_look(cloud, memory).assessments) < 80
-    cloud.clock.now += 60
-    assert len(take_look(cloud, memory).assessments) == 80
 
 
 def test_infinite_times_are_never_numbers_that_look_finite(cloud: Cloud) -> None:

@@ -76,18 +76,6 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
     assert mass == ["ALARM", "OK"]
 
 
-def test_a_mass_does_not_end_because_nothing_can_be_seen_any_more(cloud: Cloud) -> None:
-    draining(cloud, 6, percent=20)
-    run_sweep(cloud, config=with_mass(5))
-    cloud.aws.evaluate_alarms()
-    cloud.aws.denied = {"GetMetricData"}
-    for _ in range(5):
-        cloud.clock.now += 60
-        run_sweep(cloud, config=with_mass(5))
-        cloud.aws.evaluate_alarms()
-    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
-
-
 def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged(
     cloud: Cloud,
 ) -> None:

@@ -137,29 +137,6 @@ def test_a_tag_that_is_not_understood_is_a_problem_and_the_volume_is_watched(clo
     assert len(alarms(cloud)) == 1
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("vol-1", "5x"), "duration is '5x'; allowed: minutes, hours or days"),
-        (("vol-1", "31d"), "duration is '31d'"),
-        (("vol-1", "14m"), "duration is '14m'"),
-        (("vol-404", "4h"), "vol-404 is no resource with credits in 123456789012/us-east-1"),
-    ],
-)
-def test_a_snooze_that_cannot_be_is_refused_and_names_the_value(
-    cloud: Cloud, args: tuple[str, ...], message: str
-) -> None:
-    code, out, err = burstwatch(cloud, "snooze", *args, "--reason", "because")
-    assert (code, out) == (2, "")
-    assert message in err
-
-
-def test_a_reason_that_no_tag_can_hold_is_refused(cloud: Cloud) -> None:
-    code, _, err = burstwatch(cloud, "snooze", "vol-1", "4h", "--reason", "a;b")
-    assert code == 2
-    assert "reason is 'a;b'; allowed: " in err
-
-
 def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud) -> None:
     disk, memory = drain(Disk(cloud, percent=40)), Memory()
     run_sweep(cloud, memory)

@@ -133,16 +133,6 @@ def test_a_part_that_fails_does_not_hide_the_others(cloud: Cloud) -> None:
     assert "DescribeFileSystems" in err
 
 
-def test_it_says_nothing_that_explain_of_the_same_resource_does_not(cloud: Cloud) -> None:
-    """A page that is due after now is none, in both."""
-    busy = volume(cloud, drains_at=(0.5,))
-    _, out, _ = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume", "--json")
-    past = json.loads(out)
-    told = json.loads(burstwatch(cloud, "explain", busy, "--hours", "47", "--json")[1])
-    assert [page["at"] <= cloud.clock.now for page in past["pages"]] == [True] * len(past["pages"])
-    assert len(told["pages"]) == len(past["pages"])
-
-
 def test_nothing_that_happened_is_said_in_words(cloud: Cloud) -> None:
     volume(cloud)
     _, out, _ = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume")

@@ -223,20 +223,6 @@ def test_the_alarm_of_a_kind_that_is_no_longer_watched_ends_cleanly(cloud: Cloud
     assert cloud.aws.notifications[-1][2] == "OK"
 
 
-def test_an_incomplete_inventory_ends_no_alarm(cloud: Cloud) -> None:
-    disk = Disk(cloud, percent=40)
-    for _ in range(5):
-        disk.minute(iops=3_000)
-    run_sweep(cloud)
-    cloud.aws.evaluate_alarms()
-    cloud.aws.denied = {"DescribeVolumes"}
-    for _ in range(10):
-        cloud.clock.now += 60
-        run_sweep(cloud)
-        cloud.aws.evaluate_alarms()
-    assert list(alarms(cloud).values()) == ["ALARM"]
-
-
 def test_an_unknown_volume_keeps_its_alarm_as_it_is(cloud: Cloud) -> None:
     disk = Disk(cloud, percent=40)
     for _ in range(5):

@@ -235,13 +235,6 @@ def test_every_verdict_is_shown_as_a_word_with_a_style(verdict: Verdict) -> None
     assert "_" not in str(shown)
 
 
-def test_an_interval_that_is_too_short_is_refused(cloud: Cloud) -> None:
-    out = io.StringIO()
-    code = run(["top", "--every", "1"], stdout=out, stderr=out, env={}, clock=cloud.clock)
-    assert code == 2
-    assert "every must be 10 to 3600 seconds, got 1" in out.getvalue()
-
-
 def test_a_level_is_a_bar_and_levels_are_blocks() -> None:
     assert bar(0.0) == "░░░░░░░░░░   0%"
     assert bar(1.0) == "██████████ 100%"

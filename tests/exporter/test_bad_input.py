@@ -185,67 +185,6 @@ def test_mounts_that_are_not_understood_hide_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("- a", "the file is ['a']; allowed: a table of keys"),
-        ("volumes: {a: {typ: gp2}}", "volumes.a.typ is unknown; allowed: type, size_gib"),
-        ("volumes: {a: {type: gp9}}", "volumes.a.type: unknown volume type 'gp9'"),
-        (
-            "volumes: {a: {type: gp2, size_gib: -1}}",
-            "volumes.a.size_gib is -1; allowed: a number above 0",
-        ),
-        ("volumes: {a: {type: gp2, size_gib: yes}}", "volumes.a.size_gib is True"),
-        (
-            "volumes: {a: {created: soon}}",
-            "volumes.a.created is 'soon'; allowed: a date such as 2026-11-21 or a time",
-        ),
-        ("volumes: [a]", "volumes is ['a']; allowed: a table of keys"),
-        (
-            "devices: {sdb: {bucket: {capacity: 5, refill: 1}}}",
-            "devices.sdb.bucket.burst is missing",
-        ),
-        (
-            "devices: {sdb: {bucket: {capacity: 5, refill: 9, burst: 3}}}",
-            "burst must be at least refill",
-        ),
-        (
-            "devices: {sdb: {type: gp2, bucket: {capacity: 5, refill: 1, burst: 3}}}",
-            "has a type and a bucket",
-        ),
-        (
-            "devices: {sdb: {bucket: {capacity: 5, refill: 1, burst: 3, unit: GB}}}",
-            "devices.sdb.bucket.unit is 'GB'; allowed: io, MiB",
-        ),
-        ("devices: {sdb: {volume_id: 7}}", "devices.sdb.volume_id is 7; allowed: text"),
-        ("instance: {iops: 3}", "instance.mib_s is missing"),
-        ("a: {b", "is not allowed YAML"),
-        ("instance: {iops: 3, iops: 4}", "the key 'iops' is there twice in line 1, column 21"),
-        ("devices: {sdb: &a {}, sdc: *a}", "aliases (*) are not allowed in line 1, column 28"),
-        ("a: " + "[" * 5_000, "is not allowed YAML"),
-    ],
-)
-def test_a_mistake_in_the_configuration_is_named_with_what_is_allowed(
-    text: str, named: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "config.yml"
-    path.write_text(text)
-    with pytest.raises(ValueError) as error:
-        read_config_file(path)
-    assert named in str(error.value)
-    assert str(path) in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["0", "false", "[]", "''"])
-def test_a_configuration_that_is_no_object_is_not_taken_for_an_empty_one(
-    text: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "config.yml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="the file is"):
-        read_config_file(path)
-
-
-@pytest.mark.parametrize(
     "text", ["2026-11-21", "'2026-11-21'", "2026-11-21T00:00", "2026-11-21T02:00:00+02:00"]
 )
 def test_a_date_and_a_time_are_read_with_a_zone_or_without(text: str, tmp_path: Path) -> None:
@@ -299,25 +238,6 @@ def outcome(*args: str, env: dict[str, str] | None = None) -> tuple[int, str, st
     world = World(stdout=out, stderr=err, env=env or {}, clock=system_clock(), stop=stop)
     code = run(args, world)
     return code, out.getvalue(), err.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("args", "named"),
-    [
-        (["--nonsense"], "--nonsense"),
-        (["--sample.period", "0"], "sample.period is '0'; allowed: a number of seconds from 0.1"),
-        (["--web.listen-address", "here"], "web.listen-address is 'here'; allowed: HOST:PORT"),
-        (["--web.listen-address", "127.0.0.1:99999"], "port 99999; allowed: 0 to 65535"),
-        (["--web.listen-address", "192.0.2.1:0"], "web.listen-address 192.0.2.1:0"),
-        (["--config.file", "/nowhere.yml"], "/nowhere.yml"),
-        (["--web.config.file", "/nowhere.yml"], "/nowhere.yml"),
-    ],
-)
-def test_wrong_input_is_one_line_that_names_it_and_exit_code_2(args: list[str], named: str) -> None:
-    code, out, err = outcome(*args)
-    assert (code, out) == (2, "")
-    assert named in err
-    assert err.count("\n") == 1
 
 
 def test_the_environment_sets_what_the_flags_do_not_and_a_misspelt_variable_is_an_error() -> None:

@@ -15,7 +15,6 @@ from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.main import run
 from burstwatch_exporter.serve import LOG
 from burstwatch_exporter.settings import parse_options
-from tests.exporter.machine import Machine
 from tests.exporter.pages import plant
 
 
@@ -46,22 +45,6 @@ def test_a_host_without_ebs_volumes_says_so_once_and_is_not_unwell(
         code = run([*flags, "--web.listen-address=127.0.0.1:0", "--sample.period=0.2"], world)
     assert code == 0
     assert [one.message for one in caplog.records].count(hint) == 1
-
-
-def test_a_host_with_a_volume_has_no_such_hint(tmp_path: Path) -> None:
-    exporter = Machine(tmp_path).starts()
-    exporter.sample()
-    assert exporter.hints() == []
-
-
-def test_a_state_file_in_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> None:
-    out = io.StringIO()
-    world = World(stdout=out, stderr=out, env={}, clock=system_clock(), stop=threading.Event())
-    path = tmp_path / "nosuch" / "state.json"
-    assert run([f"--state.file={path}"], world) == 2
-    assert out.getvalue() == (
-        f"burstwatch-exporter: state.file is {path}, and the folder {path.parent} does not exist\n"
-    )
 
 
 @pytest.mark.parametrize("missing", ["a.crt", "a.key"])

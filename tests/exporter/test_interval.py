@@ -74,24 +74,6 @@ def test_the_truth_never_leaves_the_interval(
         assert ebs.level <= seen.high + 1e-6
 
 
-@given(st.floats(0, 1), st.floats(0, 1_000), st.floats(0, 100))
-def test_a_gap_in_which_anything_was_done_still_holds_the_truth(
-    ratio: float, seconds: float, rate: float
-) -> None:
-    level = ratio * BUCKET.capacity
-    exact = Interval(low=level, high=level, likely=level)
-    after = iv.after_unseen(BUCKET, exact, seconds=seconds)
-    truth = min(BUCKET.capacity, max(0.0, level + (BUCKET.refill - rate) * seconds))
-    assert after.low <= truth + 1e-9
-    assert truth <= after.high + 1e-9
-
-
-def test_after_the_time_of_a_refill_without_io_the_bucket_is_known_to_be_full() -> None:
-    ledger = a_ledger(iv.unknown(BUCKET))
-    ledger.note(Reading(wall_s=0.0, at=100.0, slack_s=0.0, counters=done()))
-    assert ledger.seen() == Interval(low=1_000, high=1_000, likely=1_000)
-
-
 def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_likely() -> None:
     ledger = a_ledger(iv.full(BUCKET))
     for second in range(1, 11):
@@ -112,12 +94,6 @@ def test_large_sequential_io_is_charged_its_bytes() -> None:
     seen = ledger.seen()
     assert seen.likely == seen.high == 970  # 40 pieces of 256 KiB, and what came in meanwhile
     assert seen.low == 920  # or 80, if the requests were of odd sizes
-
-
-def test_io_in_flight_may_be_charged_already() -> None:
-    ledger = a_ledger(iv.full(BUCKET))
-    ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(in_flight=5)))
-    assert ledger.seen().low == 1_000 - 5 * 4  # four pieces of 256 KiB in a megabyte
 
 
 def test_io_in_flight_may_have_been_begun_while_requests_could_be_larger() -> None:

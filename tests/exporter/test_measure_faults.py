@@ -40,11 +40,6 @@ def test_a_fio_that_fails_is_an_error_and_what_was_spent_is_counted(
     assert host.left_behind() == []
 
 
-def test_words_before_the_json_are_no_failure(host: Planted) -> None:
-    path = fio(host, f'(echo "fio: a word"; cat {GOOD}) > "$out"')
-    assert host.measure("--size-mib=1", path=path) == 0
-
-
 def test_one_step_that_fails_ends_no_other(host: Planted) -> None:
     path = fio(host, f'case "$*" in *randread*) exit 1;; esac; cp {GOOD} "$out"')
     assert host.measure("--profile=fio-4k-qd4", "--size-mib=1", path=path) == 1

@@ -1,21 +1,16 @@
 """Answers what other exporters ask of an account and the sweep does not: lists of metrics and of tags."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.fake.region import Region
 from tests.fake.wire import WireError
 
-STATISTICS_POINTS = 1_440
 TAGGED_PAGE = 100
-UNITS = {"VolumeReadBytes": "Bytes", "VolumeWriteBytes": "Bytes", "BurstBalance": "Percent"}
 
 
 class Peers:
     """Mixed into the account."""
-
-    billed_metrics: int
 
     def _ListMetrics(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         wanted = tuple((one["Name"], one.get("Value")) for one in params.get("Dimensions", ()))
@@ -32,37 +27,6 @@ class Peers:
         )
         items, token = self._page(found, {**params, "MaxResults": 500}, least=500, most=500)
         return {"Metrics": items, "NextToken": token}
-
-    def _GetMetricStatistics(
-        self, params: dict[str, Any], region: Region, _n: str
-    ) -> dict[str, Any]:
-        period = params["Period"]
-        if period % 60:
-            raise WireError("InvalidParameterValue", f"Period {period} is not a multiple of 60")
-        start, end = (_seconds(params[name]) for name in ("StartTime", "EndTime"))
-        if (end - start) / period > STATISTICS_POINTS:
-            raise WireError(
-                "InvalidParameterCombination", f"more than {STATISTICS_POINTS} datapoints"
-            )
-        self.billed_metrics += 1
-        points: dict[float, dict[str, Any]] = {}
-        for statistic in params.get("Statistics", ()):
-            query = {
-                "Id": "m",
-                "MetricStat": {
-                    "Metric": {name: params[name] for name in ("Namespace", "MetricName")}
-                    | {"Dimensions": params.get("Dimensions", ())},
-                    "Period": period,
-                    "Stat": statistic,
-                },
-            }
-            _, times, values, _ = self._series(query, region, start, end)
-            for at, value in zip(times, values, strict=True):
-                points.setdefault(
-                    at, {"Timestamp": at, "Unit": UNITS.get(params["MetricName"], "Count")}
-                )
-                points[at][statistic] = value
-        return {"Label": params["MetricName"], "Datapoints": list(points.values())}
 
     def _GetResources(self, params: dict[str, Any], region: Region, name: str) -> dict[str, Any]:
         types = params.get("ResourceTypeFilters") or ["ec2:volume"]
@@ -86,10 +50,6 @@ class Peers:
             self, found: Iterable[Any], params: dict[str, Any], *, least: int, most: int
         ) -> tuple[list[Any], str | None]: ...
 
-        def _series(
-            self, query: dict[str, Any], region: Region, start: float, end: float
-        ) -> tuple[str, list[float], list[float], str]: ...
-
 
 def _metrics(region: Region) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
     yield from region.metrics
@@ -104,7 +64,3 @@ def _has(dimensions: tuple[tuple[str, str], ...], name: str, value: str | None) 
 def _is_tagged(tags: list[dict[str, str]], wanted: dict[str, set[str]]) -> bool:
     its = {tag["Key"]: tag["Value"] for tag in tags}
     return all(key in its and (not values or its[key] in values) for key, values in wanted.items())
-
-
-def _seconds(value: datetime | float) -> float:
-    return value.timestamp() if isinstance(value, datetime) else float(value)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 #: bucket, or has none. From AWS's pages on CloudWatch's limits and EC2's throttling (2026-04).
 CALLS: dict[str, tuple[float, float]] = {
     "GetMetricData": (500, 500),
-    "GetMetricStatistics": (400, 400),
     "ListMetrics": (25, 25),
     "PutMetricData": (500, 500),
     "PutMetricAlarm": (3, 3),
