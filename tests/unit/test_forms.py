@@ -431,12 +431,13 @@ PROMETHEUS, GRAPHITE = (
 )
 DRAWN, BLANKS = "is a table drawn with lines: write it as CSV", "has blanks between its columns"
 PART = "is a part of the time: write times in one column, in ISO 8601"
-#: Forms that no tool writes by itself, with what is said of each.
+#: Forms that another export replaces, with what is said of each.
 REFUSED = {
     "{'Label': 'BurstBalance', 'Datapoints': [{'Timestamp': datetime.datetime(2026, 11, 2, 0, 0, tzinfo=tzutc()), 'Minimum': 9.0}]}": PYTHON,
     "[(datetime.datetime(2026, 11, 2, 0, 0), 99.0)]\n[(datetime.datetime(2026, 11, 2, 0, 5), 98.0)]": PYTHON,
     "OrderedDict([('Label', 'BurstBalance')])": PYTHON,
     '{"Label":"BurstBalance","Datapoints":[{"Timestamp":"\\/Date(1793577600000)\\/","Minimum":99.0,"Sum":0.0}]}'.replace("\\\\", ""): POWERSHELL,
+    '{"MetricDataResults":[{"Label":"BurstBalance","StatusCode":{"Value":"Complete"},"Timestamps":[],"Values":[]}]}': POWERSHELL,
     '[{"Average":0,"ExtendedStatistics":{},"Minimum":99,"Timestamp":"2026-11-02T00:00:00Z"}]': POWERSHELL,
     '{__name__="BurstBalance", volume="a"} =>\n99 @[1793577600]\n': PROMETHEUS,
     '# TYPE b gauge\nburst_balance{volume="a"} 99 1793577600000\n': PROMETHEUS,
@@ -445,11 +446,16 @@ REFUSED = {
     " Time | BurstBalance\n---------------------+------\n 2026-11-02 00:00:00 | 99\n": DRAWN,
     "| Time | BurstBalance |\n| --- | --- |\n| 2026-11-02T00:00:00Z | 99 |\n": DRAWN,
     "+----------------------+-----+\n| Time | BurstBalance |\n+----------------------+-----+\n": DRAWN,
+    "Time|BurstBalance\n2026-11-02 00:00:00|99\n": "has | between its columns: write it as CSV",
     "│ Time │ BurstBalance │\n╞══════════╪══════════╡\n│ 2026-11-02 00:00:00 ┆ 99 │\n": DRAWN,
     "                 Time  BurstBalance\n0 2026-11-02 00:00:00          99.0\n": BLANKS,
     "1793577600 99.0\n1793577900 98.0\n": BLANKS,
     "99.0 2026-11-02T00:00:00Z\n98.0 2026-11-02T00:05:00Z\n": BLANKS,
-    "Time,TZ,BurstBalance\n2026-11-02 00:00:00,CET,99\n": PART,
+    **{
+        f"Time,{heading},BurstBalance\n2026-11-02 00:00:00,{zone},99\n": PART
+        for heading in ("TZ", "timezone", "Zone", "Offset", "utc_offset")
+        for zone in ("CET", "UTC", "+0100", "+01:00", "Europe/Berlin")
+    },
     "Date,Time,BurstBalance\n2026-11-02,00:05,99\n": PART,
     "Time,BurstBalance\n2. août 2026 00:00,99\n": "allowed: seconds or milliseconds since 1970, or ISO 8601",
     "Time,BurstBalance\n46328.25,99\n46328.5,98\n": "would be in the year 1970; allowed: seconds",
@@ -460,11 +466,47 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.items())
-def test_a_form_that_no_tool_writes_by_itself_is_refused_with_what_to_write(
+def test_a_form_that_another_export_replaces_is_refused_with_what_to_write(
     text: str, said: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         read_back(text)
+
+
+#: What stands above a table or beside its columns and is no mark of another form.
+TITLES = (
+    "# exported 2026-11-02 by job 17", "# from 2026-11-01 to 2026-11-02 every 300 s", "Generated 2026-11-02 10:00 UTC by user 42",
+    "Report for 2026-11-02 last 24 hours", "BurstBalance\n============", "BurstBalance\n------------", "a | b", "# | b |",
+)  # fmt: skip
+BESIDE = {
+    "zone": "us-east-1a", "offset": "17", "duration": "0:05:00", "maintenance": "22:00", "ExtendedStatistic": "p99",
+}  # fmt: skip
+ROWS = (("Time", "2026-11-02 00:00:00", "2026-11-02 00:05:00"), ("BurstBalance", "99", "98"))
+
+
+def table(*columns: tuple[str, ...], delimiter: str = ",") -> str:
+    return "\n".join(delimiter.join(cells) for cells in zip(*columns, strict=True)) + "\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("title", TITLES)
+def test_a_title_above_a_table_is_no_reason_to_refuse_it(title: str, delimiter: str) -> None:
+    whole = table(*ROWS, delimiter=delimiter)
+    assert read_back(f"{title}\n{whole}") == read_back(whole)
+
+
+@pytest.mark.parametrize("heading", BESIDE)
+def test_a_column_that_is_no_part_of_the_time_is_no_reason_to_refuse_a_table(heading: str) -> None:
+    time, balance = ROWS
+    other = (heading, *[BESIDE[heading]] * 2)
+    assert read_back(table(time, other, balance)) == read_back(table(*ROWS))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "+00:00", "Etc/UTC"])
+def test_a_zone_beside_times_that_have_theirs_is_no_reason_to_refuse_a_table(zone: str) -> None:
+    time, balance = ROWS
+    whole = (time[0], *(f"{cell}Z" for cell in time[1:]))
+    assert read_back(table(whole, ("timezone", zone, zone), balance)) == read_back(table(*ROWS))
 
 
 @form

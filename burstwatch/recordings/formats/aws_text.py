@@ -109,14 +109,18 @@ def read_aws_table(text: str, *, name: str) -> RawContents:
     """
     lines = (line.strip().strip("|") for line in text.splitlines())
     cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    rows = [row for row in cells if any(row) and not BORDER.fullmatch("".join(row))]
+    numbered = [
+        TextRow(line=number, cells=row)
+        for number, row in enumerate(cells, start=1)
+        if any(row) and not BORDER.fullmatch("".join(row))
+    ]
+    rows = [row.cells for row in numbered]
     if ["Datapoints"] in rows:
         return read_all([_statistics_table(rows)], name=name)
     if ["MetricDataResults"] in rows:
         return read_all([_data_table(rows)], name=name)
     # Of an answer that --query has cut, the title is left.
-    cut = [TextRow(line=number, cells=row) for number, row in enumerate(rows[1:], start=1)]
-    return read_rows(cut, name=name, format_="a table")
+    return read_rows(numbered[1:], name=name, format_="a table")
 
 
 def _data_table(rows: list[list[str]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Refuses forms that no tool writes by itself, with the one to write instead."""
+"""Refuses forms that another export replaces, with the one to write instead."""
 
 import re
 from typing import NoReturn
@@ -17,11 +17,11 @@ REFUSED = (
         "is what Python prints: write it by json.dumps(answer, default=str), or by to_csv()",
     ),
     (
-        r"ExtendedStatistics|/Date\(",
+        r'(?m)"ExtendedStatistics"\s*:\s*\{|^(?:"?\w+"?,)*"?ExtendedStatistics"?(?:,|\s*:|$)|"StatusCode"\s*:\s*\{|/Date\(',
         "has datapoints of PowerShell, or percentiles: ask with the AWS CLI for --statistics Minimum",
     ),
     (
-        r"(?m)^(?:[A-Za-z_:][\w:]*)?\{[^}\n]*\}\s*(?:=>|[-+0-9.eE]+\s+[0-9.]+\s*(?:#.*)?$)",
+        r"(?m)^# TYPE |^(?:[A-Za-z_:][\w:]*)?\{[^}\n]*\}\s*(?:=>|[-+0-9.eE]+\s+[0-9.]+\s*(?:#.*)?$)",
         "is text of Prometheus: ask /api/v1/query_range, whose answer is JSON",
     ),
     (
@@ -29,12 +29,16 @@ REFUSED = (
         "is JSON of Graphite: ask with format=csv",
     ),
     (
-        r"(?m)^[ \t]*(?=\S{0,3}[-+=|:─━═┌└├╞╔╚╠╭╰])[\s|+:=\-─━│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝═║╠╣╦╩╬╭╮╰╯]{5,}$",
+        r"(?m)^[ \t]*(?=[^\n]*[+|:│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝║╠╣╦╩╬╭╮╰╯]|[-=]+[ \t]+[-=]{2})[ \t|+:=\-─━═│┃┌┐└┘├┤┬┴┼┆╞╡╪╔╗╚╝║╠╣╦╩╬╭╮╰╯]{5,}$",
         "is a table drawn with lines: write it as CSV",
     ),
     (
         r"(?m)^[^|\n]*,\d+,\d+,\d+\|",
         "is raw data of Graphite: ask with format=csv",
+    ),
+    (
+        r"(?m)^[^|,;\t\n\"{}#]+\|[^,;\t\n\"{}]*\n[^|,;\t\n\"{}]+\|[^,;\t\n\"{}]*$",
+        "has | between its columns: write it as CSV",
     ),
 )  # fmt: skip
 
@@ -53,14 +57,15 @@ def refuse(text: str, *, name: str) -> NoReturn:
 def _why(text: str) -> str | None:
     head = text[:HEAD]
     advice = next((advice for mark, advice in REFUSED if re.search(mark, head)), None)
-    if advice is None and any(map(_has_blanks, head.splitlines())):
+    rows = [line for line in head.splitlines() if not line.startswith("#")]
+    # A title may have a date and a number as well, but the rows below it have delimiters.
+    if advice is None and DELIMITERS.isdisjoint("".join(rows)) and any(map(_has_blanks, rows)):
         return BLANKS
     return advice
 
 
 def _has_blanks(line: str) -> bool:
-    """True if blanks alone separate a time and a number."""
+    """True if blanks separate a time and a number."""
     words = line.split()
     times = [word for word in words if TIME.fullmatch(word)]
-    has_number = any(NUMBER.fullmatch(word) and word not in times for word in words)
-    return bool(times) and has_number and DELIMITERS.isdisjoint(line)
+    return bool(times) and any(NUMBER.fullmatch(word) and word not in times for word in words)

@@ -35,6 +35,13 @@ ZONE_OF_HEADING = re.compile(
 )
 #: Headings of columns that are a part of the time beside them: its zone, or its half of the day.
 PARTS_OF_TIME = frozenset({"tz", "timezone", "utcoffset", "ampm"})
+#: A column of these headings is one where a cell is a zone.
+PERHAPS_ZONES = frozenset({"zone", "offset"})
+ZONE = re.compile(
+    r"(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|Z|[A-Z]{3,4}|[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_]+)+"
+)
+#: A time that says its zone, or needs none.
+WHOLE_TIME = re.compile(r"\d+(?:\.\d+)?|.*\d\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})")
 CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
 #: Headings of columns that name the statistic of a row.
 STATISTIC_NAMES = frozenset({"statistic", "stat", "stats", "statistics", "aggregation"})
@@ -318,9 +325,15 @@ def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> Non
 
 
 def _check_parts_of_time(shape: _Headings, cells: Sequence[str], where: str) -> None:
-    """Refuse a column that has the clock, the zone or the half of the day of the time beside it."""
+    """Refuse a column that has the clock, the zone or the half of the day that the time beside it lacks."""
+    time = cells[shape.time]
+    if WHOLE_TIME.fullmatch(time):
+        return
+    has_clock = ":" in time and CLOCK.fullmatch(time) is None
     for names, cell in zip(shape.names, cells, strict=True):
-        if _plain(names[-1]) in PARTS_OF_TIME or CLOCK.fullmatch(cell):
+        heading = _plain(names[-1])
+        is_zone = heading in PARTS_OF_TIME or (heading in PERHAPS_ZONES and ZONE.fullmatch(cell))
+        if is_zone or (CLOCK.fullmatch(cell) and not has_clock):
             column = short(" ".join(names)) or cell
             msg = f"{where}: column {column!r} is a part of the time: write times in one column, in ISO 8601"
             raise ValueError(msg)
