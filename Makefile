@@ -19,7 +19,7 @@ timed = set +e; began=$$(date +%s%N); log=".cache/steps/$(1)"; mkdir -p .cache/s
 	{ $(2); } 2>&1 | tee "$$log"; code=$${PIPESTATUS[0]}; \
 	printf '%-14s %6.1f s\n' '$(1)' "$$((($$(date +%s%N) - began) / 100000000))e-1"; \
 	[ $$code != 0 ] || rm "$$log"; exit $$code
-failed = echo; for log in .cache/steps/*; do echo "failed: $$(basename "$$log")"; cat "$$log"; done
+failed = echo; for log in .cache/steps/*; do [ -e "$$log" ] || continue; echo "failed: $$(basename "$$log")"; cat "$$log"; done
 
 .PHONY: help
 help: ## list the targets

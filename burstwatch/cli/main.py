@@ -74,7 +74,12 @@ class Terminal:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag."""
+    """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag.
+
+    Only the parser of the commands can suggest a command with a flag.
+    """
+
+    takes_commands = False
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)
@@ -87,7 +92,11 @@ class CommandParser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             names = [str(choice) for choice in action.choices]
             allowed = ", ".join(map(repr, names))
-            msg = f"invalid choice: {value!r}{_nearest(str(value), names)} (choose from {allowed})"
+            successor = SUCCESSORS.get(str(value).lower().replace("_", "-"), "")
+            command = successor.partition(" ")[0]
+            suggestion = successor if self.takes_commands else command
+            nearest = _suggested([suggestion]) if command in names else _nearest(str(value), names)
+            msg = f"invalid choice: {value!r}{nearest} (choose from {allowed})"
             raise argparse.ArgumentError(action, msg)
 
     def flags(self) -> list[str]:
@@ -101,6 +110,8 @@ class CommandParser(argparse.ArgumentParser):
 
 class _Commands(CommandParser):
     """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands, ``texts`` their first lines."""
+
+    takes_commands = True
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(**options)
@@ -165,12 +176,12 @@ def _first_line(command: Any) -> str:  # noqa: ANN401 - a module
 
 
 def _nearest(text: str, names: Sequence[str]) -> str:
-    """``, did you mean 'scan'?`` where something that is allowed is near, or does the work of a command that there was."""
-    matches = get_close_matches(text.lower(), names, n=2, cutoff=0.7)
-    successor = SUCCESSORS.get(text.lower(), "")
-    if successor.partition(" ")[0] in names:
-        matches = [successor]
-    return f", did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    """``, did you mean 'scan'?`` where something that is allowed is near."""
+    return _suggested(get_close_matches(text.lower(), names, n=2, cutoff=0.7))
+
+
+def _suggested(names: Sequence[str]) -> str:
+    return f", did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 def _refuse(unknown: Sequence[str], flags: Sequence[str]) -> NoReturn:

@@ -215,7 +215,6 @@ def test_what_cannot_be_advised_is_refused_by_name(
     assert named in err
 
 
-@pytest.mark.slow
 def test_ten_thousand_volumes_are_advised_within_the_quotas(cloud: Cloud) -> None:
     """The fake refuses what is asked for faster than AWS answers. Time passes only where somebody waits."""
     for number in range(10_000):

@@ -87,7 +87,6 @@ def test_a_function_that_has_just_started_believes_no_absence(cloud: Cloud) -> N
         assert states(cloud) == ["ALARM"]
 
 
-@pytest.mark.slow
 def test_an_alarm_of_what_is_gone_ends_though_each_sweep_is_a_functions_first(cloud: Cloud) -> None:
     disk = burning(cloud, Memory())
     del cloud.aws.regions["us-east-1"].volumes[disk.id]
@@ -220,7 +219,6 @@ def test_a_sum_below_zero_costs_its_volume_alone(cloud: Cloud) -> None:
     assert found[disks[0].id][1].verdict in {"unknown", "critical"}
 
 
-@pytest.mark.slow
 def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,8 +246,6 @@ def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
 # Blindness is judged for each kind
 
 #: What each kind lists first, and without which nothing of it is known.
-#: Two kinds of two APIs are enough in the inner loop.
-IN_THE_LOOP = ("ebs_volume", "efs_file_system")
 INVENTORIES = {name: kind.inventory.operation for name, kind in find_kinds().items()}
 
 
@@ -274,13 +270,7 @@ def test_where_nothing_at_all_could_ever_be_listed_it_is_blindness_and_no_policy
     assert not any("not_listed" in name for name in alarms(cloud))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        kind if kind in IN_THE_LOOP else pytest.param(kind, marks=pytest.mark.slow)
-        for kind in INVENTORIES
-    ],
-)
+@pytest.mark.parametrize("kind", INVENTORIES)
 def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_of_the_others(
     cloud: Cloud, kind: str
 ) -> None:

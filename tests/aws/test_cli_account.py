@@ -1,4 +1,4 @@
-"""`scan` and `delete-alarms`, as a person runs them, against the strict fake."""
+"""`scan`, as a person runs it, against the strict fake."""
 
 import json
 

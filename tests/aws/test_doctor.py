@@ -120,7 +120,6 @@ BREAKS: dict[str, tuple[Callable[[Cloud], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("check", BREAKS)
 def test_each_thing_that_is_wrong_is_found_and_hides_no_other(
     deployed: Cloud, healthy: dict[str, str], check: str
@@ -184,7 +183,6 @@ def test_without_a_deployment_it_says_what_it_can_and_fails(cloud: Cloud) -> Non
     assert "stack 'Burstwatch-blue' in us-east-1 was not found" in out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "state"),
     [

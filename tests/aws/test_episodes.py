@@ -57,7 +57,6 @@ def logged(
     return cloud, disk
 
 
-@pytest.mark.slow
 def test_an_episode_is_listed_once_with_its_lead_and_its_time_at_zero(
     logged: tuple[Cloud, Disk],
 ) -> None:
@@ -122,7 +121,6 @@ def say_it_was_empty(cloud: Cloud) -> None:
         alarm["AlarmDescription"] += f"\n{line}"
 
 
-@pytest.mark.slow
 def test_an_episode_that_never_ran_dry_has_its_lowest_level_and_no_lead(cloud: Cloud) -> None:
     disk, memory = Disk(cloud, percent=40), Memory()
     closed: list[Episode] = []
@@ -183,7 +181,6 @@ def test_the_times_of_an_alarm_that_an_earlier_version_wrote_are_read_too() -> N
     assert read_timeline(text, made_at=0.0) == Timeline(opened_s=1790000880.0, paged_s=1790001000.0)
 
 
-@pytest.mark.slow
 def test_the_digest_of_a_week_names_what_happened_what_it_cost_and_what_would_help(
     logged: tuple[Cloud, Disk], aws_env: pytest.MonkeyPatch
 ) -> None:
@@ -283,7 +280,6 @@ def test_a_warning_that_follows_a_page_is_no_event(cloud: Cloud) -> None:
     assert (severity, write().event) == ("warning", "opened")
 
 
-@pytest.mark.slow
 def test_the_words_of_many_are_changed_first_where_not_all_can_be(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

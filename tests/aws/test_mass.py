@@ -57,7 +57,6 @@ def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
     assert "DeleteAlarms" not in operations(cloud)
 
 
-@pytest.mark.slow
 def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -> None:
     config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)
@@ -114,7 +113,6 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
     }
 
 
-@pytest.mark.slow
 def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud) -> None:
     config, schedule = replace(with_mass(5), hold_s=600.0), Memory()
     cloud.aws.add_instance_type(
@@ -154,7 +152,6 @@ def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
     assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
 
 
-@pytest.mark.slow
 def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:
     draining(cloud, 30, percent=20)
     draining(cloud, 30, percent=70)
@@ -166,7 +163,6 @@ def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud
     assert len(run_sweep(cloud, config=with_mass(50)).created) == 10
 
 
-@pytest.mark.slow
 def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_none(
     cloud: Cloud,
 ) -> None:
@@ -197,7 +193,6 @@ def test_of_ten_thousand_volumes_forty_at_risk_cost_the_designed_calls_and_then_
         assert second == []
 
 
-@pytest.mark.slow
 def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cloud) -> None:
     config, schedule = CONFIG, Memory()
     disk = Disk(cloud, percent=90)
@@ -222,7 +217,6 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     assert sum(title.startswith("RESOLVED db: burst credits back at ") for title in titles) == 2
 
 
-@pytest.mark.slow
 def test_alarms_that_are_throttled_longer_than_a_client_tries_are_made_at_the_same_sweep(
     cloud: Cloud,
 ) -> None:

@@ -156,7 +156,6 @@ def test_whoever_an_alarm_may_stand_for_is_not_paged_again_while_its_tags_cannot
     assert [name for _, name, _ in cloud.aws.notifications] == [f"{PREFIX}/many_at_once/critical"]
 
 
-@pytest.mark.slow
 def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
     cloud: Cloud,
 ) -> None:

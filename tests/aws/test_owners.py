@@ -71,7 +71,6 @@ def test_a_longer_lead_of_its_own_pages_sooner(cloud: Cloud) -> None:
     assert paged[patient.id] - paged[anxious.id] >= 240
 
 
-@pytest.mark.slow
 def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wrong_is_said(
     cloud: Cloud,
 ) -> None:

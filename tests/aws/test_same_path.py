@@ -1,4 +1,4 @@
-"""The sweep and `replay` say the same of the same data, and what an account has can be replayed."""
+"""The sweep and a replay say the same of the same data, and what an account has can be replayed."""
 
 import io
 import json

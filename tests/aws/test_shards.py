@@ -102,7 +102,6 @@ def test_all_shards_together_find_what_one_sweep_finds(cloud: Cloud) -> None:
     }
 
 
-@pytest.mark.slow
 def test_a_denied_shard_costs_its_volumes_one_sweep_and_shows(cloud: Cloud) -> None:
     units = Units(home=cloud.clients, connect=connect)
     disks = spread(cloud, 8, percent=70)
@@ -164,7 +163,6 @@ def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> 
     assert len(delete_alarms(cloud.clients, names)) == len(names)
 
 
-@pytest.mark.slow
 def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> None:
     units = Units(home=cloud.clients, connect=connect)
     gone = spread(cloud, 1, percent=20)[0]
@@ -198,7 +196,6 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     assert "\nWhere: 123456789012/us-east-1 (shard 1/4 of it)" in described["AlarmDescription"]
 
 
-@pytest.mark.slow
 def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud: Cloud) -> None:
     units, config = Units(home=cloud.clients, connect=connect), replace(with_mass(5), hold_s=600.0)
     hot = spread(cloud, 20, percent=30)
@@ -218,7 +215,6 @@ def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud
     assert {topic for topic, _, _ in cloud.aws.notifications} == {TOPIC}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(4, 1), (1, 4), (4, 2)])
 def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the_old(
     cloud: Cloud, before: int, after: int

@@ -216,7 +216,6 @@ def test_on_a_pipe_it_prints_once(cloud: Cloud) -> None:
     assert "metrics requested" in lines[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("volumes")
 def test_a_real_terminal_shows_the_volumes_and_q_ends_it(cloud: Cloud) -> None:
     cloud.aws.keeps_calls = False

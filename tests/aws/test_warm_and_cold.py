@@ -83,7 +83,6 @@ def look_at(
     return judgement.assessment
 
 
-@pytest.mark.slow
 @given(watched)
 def test_a_warm_look_pages_when_a_cold_one_does(case: Watched) -> None:
     event("keeps some" if check(case) else "keeps none")

@@ -196,7 +196,6 @@ def test_writing_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
         assert os.fstat(fd).st_size == 2 * 2**20
 
 
-@pytest.mark.slow
 def test_a_spend_is_refused_where_fio_has_moved_more_than_the_counters_show(
     host: Planted, program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

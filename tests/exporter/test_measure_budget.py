@@ -57,7 +57,6 @@ def test_a_drain_whose_fall_could_not_be_seen_is_refused(host: Planted) -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: Planted) -> None:
     bucket = {"capacity": 10_800, "refill": 300, "burst": 3_000}
     made = datetime.now(tz=UTC).isoformat()
@@ -95,7 +94,6 @@ def test_a_drain_that_is_interrupted_after_its_knee_has_one_and_no_refill(host: 
     assert record["drain"]["refill"] is None
 
 
-@pytest.mark.slow
 def test_a_drain_that_never_falls_is_given_up_at_half_as_much_again_as_there_was(
     host: Planted,
 ) -> None:
@@ -111,7 +109,6 @@ def test_a_drain_that_never_falls_is_given_up_at_half_as_much_again_as_there_was
     assert 1.5 * 5_400_000 < step["spent"] < 1.5 * 5_400_000 + 4 * 2_000_000 + 1e6
 
 
-@pytest.mark.slow
 def test_both_volumes_of_a_stripe_are_charged_and_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +138,6 @@ def test_volumes_that_are_not_alike_have_no_price_together(
     assert "differ (gp2 100 GiB, gp2 200 GiB)" in refused(host)
 
 
-@pytest.mark.slow
 def test_the_budget_ends_a_step_and_the_next_one_has_its_share(host: Planted) -> None:
     running = host.root / "running"
     trap = f"trap 'rm {running}; cp {GOOD} \"$out\"; exit 0' INT"

@@ -47,7 +47,6 @@ def test_one_step_that_fails_ends_no_other(host: Planted) -> None:
     assert failed == {"randread"}
 
 
-@pytest.mark.slow
 def test_a_full_disk_and_a_read_only_one_are_named(
     host: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +93,6 @@ def test_control_c_ends_it_and_keeps_what_was_spent(
     assert 0 < volumes[0]["credit"]["spent_most"] <= 1.1 * host.ops
 
 
-@pytest.mark.slow
 def test_it_stops_within_two_seconds_when_others_take_the_balance_under_the_floor(
     host: Planted, program: Callable[[str], str]
 ) -> None:
@@ -149,7 +147,6 @@ def test_a_stopped_program_without_a_result_says_why(host: Planted) -> None:
     assert "(stopped: interrupted)" in step(host)["failed"]
 
 
-@pytest.mark.slow
 def test_a_slow_result_is_waited_for_after_control_c_and_no_longer_than_the_budget_lasts(
     host: Planted,
 ) -> None:
@@ -181,7 +178,6 @@ def test_in_a_shell_s_background_where_control_c_is_ignored_a_program_is_still_t
     assert step(host)["failed"] == ""
 
 
-@pytest.mark.slow
 def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
     """Before the first look of the measurement itself, fio is asked for its version."""
     path = fake_program(

@@ -72,7 +72,6 @@ def test_with_less_than_the_floor_for_certain_it_does_not_begin(host: Planted) -
     assert host.measure("--floor-percent=0", path=fio(host, f'cp {GOOD} "$out"')) == 0
 
 
-@pytest.mark.slow
 def test_a_volume_that_runs_dry_soon_is_left_alone(
     host: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,7 +39,6 @@ def test_nothing_that_ran_out_is_told_as_such() -> None:
     )
 
 
-@pytest.mark.slow
 def test_the_worst_is_first_and_what_has_no_bucket_has_no_curve() -> None:
     html = report(*playing(), now_s=LIVE_AT + 480)
     places = [

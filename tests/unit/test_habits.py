@@ -111,7 +111,6 @@ def test_what_standard_input_is_read_from_is_not_overwritten(tmp_path: Path) -> 
     assert path.read_text() == text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
 def test_a_backtest_that_is_ended_leaves_no_process(by: int, tmp_path: Path) -> None:
     path = tmp_path / "load.csv"

@@ -23,7 +23,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="show every setting with its value in this environment, its default and what it means",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="everything, for machines")
+    form.add_argument(
+        "--json",
+        action="store_true",
+        help="everything, or with --settings the settings, for machines",
+    )
     form.add_argument(
         "--member-role",
         action="store_true",

@@ -3,7 +3,7 @@
 It lists first, and deletes only the alarms that sweeps made, after a question or with --yes. The pager gets no
 OK for a deleted alarm. While sweeps go on they make the alarms anew, which pages each open incident a second time
 and loses its history. So this is for a deployment or a unit that is no longer watched; `npx cdk destroy` does it by
-itself. Needs the reads of `burstwatch policy cleanup` and cloudwatch:DeleteAlarms.
+itself. `burstwatch policy cleanup` prints what it needs.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -34,7 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--unit",
         help="only the alarms of this account/region, for one that is no longer watched",
     )
-    parser.add_argument("--json", action="store_true", help="print one object for each thing")
+    parser.add_argument(
+        "--json", action="store_true", help="print one object for each thing, and ask nothing"
+    )
     parser.add_argument(
         "--yes",
         action="store_true",

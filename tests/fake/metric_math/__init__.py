@@ -1,1 +1,1 @@
-"""CloudWatch metric math, SEARCH and Metrics Insights, for the local cloud and the strict fake."""
+"""CloudWatch metric math, SEARCH and Metrics Insights, for the strict fake and the dashboards of the demo."""
