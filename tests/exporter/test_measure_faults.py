@@ -180,15 +180,19 @@ def test_in_a_shell_s_background_where_control_c_is_ignored_a_program_is_still_t
 
 def test_what_is_spent_until_it_begins_is_charged(host: Planted) -> None:
     """Before the first look of the measurement itself, fio is asked for its version."""
-    path = fake_program(
-        host.root / "bin", "fio", ["sleep 0.5", VERSION, OUTPUT, f'cp {GOOD} "$out"']
+    counters, asked, answered = (
+        host.root / name for name in ("proc/diskstats", "asked", "answered")
     )
+    version = f'if [ "$1" = --version ]; then cp {counters} {asked}; sleep 0.5; cp {counters} {answered}; fi'
+    path = fake_program(host.root / "bin", "fio", [version, VERSION, OUTPUT, f'cp {GOOD} "$out"'])
+    began_s = time.monotonic()
     with host.load(20_000):
-        began = host.ops
         host.measure("--size-mib=1", "--budget-percent=50", path=path)
-        spent = host.ops - began
+    refilled = 300 * (time.monotonic() - began_s)
+    first, last = (int(copy.read_text().split()[3]) for copy in (asked, answered))
+    assert last - first > 1_000
     record: Any = host.record()
-    assert record["volumes"][0]["credit"]["after_low"] <= 1 - (spent - 20_000 * 0.2) / 5_400_000
+    assert record["volumes"][0]["credit"]["after_low"] <= 1 - (last - first - refilled) / 5_400_000
 
 
 def test_a_program_that_is_begun_again_holds_no_more_descriptors(tmp_path: Path) -> None:

@@ -236,10 +236,16 @@ def test_an_answer_that_is_not_read_is_cut_off(
     monkeypatch.setattr("burstwatch.web.server.CONNECTION_S", 0.5)
     site = Slow()
     site.gate.set()
-    monkeypatch.setattr(site, "scrape", lambda _: ("text/plain", b"a" * 30_000_000))
+    asked = threading.Event()
+
+    def scrape(_: object) -> tuple[str, bytes]:
+        asked.set()
+        return "text/plain", b"a" * 30_000_000
+
+    monkeypatch.setattr(site, "scrape", scrape)
     with served(App(site, Passwords({}), Refusals())) as server, clients(server.port, 1) as (one,):
         one.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
-        until(lambda: server.requests == 1)
+        assert asked.wait(120)
         until(lambda: server.requests == 0)
         received = 0
         with suppress(ConnectionResetError):
