@@ -55,12 +55,18 @@ class Stack:
         )
 
     def deploy(self) -> dict[str, str]:
-        """Deploy what was synthesised. Returns the outputs by the last part of their names."""
-        self._cdk(
-            "deploy", "--app", str(self._assembly), "--require-approval", "never",
-            "--outputs-file", str(self._outputs),
-        )  # fmt: skip
-        (outputs,) = json.loads(self._outputs.read_text()).values()
+        """Deploy what was synthesised. Returns the outputs by the last part of their names.
+
+        Raises:
+            StackError: if it cannot be deployed, or has no outputs.
+        """
+        outputs = self._deployed_outputs()
+        if not outputs:
+            # A busy emulator may call a stack complete before its outputs are there. Nothing is deployed a second time.
+            outputs = self._deployed_outputs()
+        if not outputs:
+            msg = f"the stack of {self.deployment} in {self._region} has no outputs"
+            raise StackError(msg)
         names = (
             "PageTopicArn",
             "NoticeTopicArn",
@@ -70,6 +76,14 @@ class Stack:
             "LogGroupName",
         )
         return {name: value for name in names for key, value in outputs.items() if name in key}
+
+    def _deployed_outputs(self) -> Mapping[str, str]:
+        self._cdk(
+            "deploy", "--app", str(self._assembly), "--require-approval", "never",
+            "--outputs-file", str(self._outputs),
+        )  # fmt: skip
+        stacks: Mapping[str, Mapping[str, str]] = json.loads(self._outputs.read_text())
+        return next(iter(stacks.values()), {})
 
     def destroy(self) -> None:
         """Delete the stack."""
