@@ -83,7 +83,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(BIN)/python -m tools.reference
 
 .PHONY: test
-test: setup ## all that needs no clock, emulator or further program, in about five minutes
+test: setup ## all that needs no clock, emulator or further program, in about seven minutes
 	@rm -rf .cache/steps
 	@$(MAKE) -j 2 --keep-going --output-sync=target check-code test-python test-cdk test-wheel || { $(failed); exit 1; }
 
@@ -94,7 +94,7 @@ test-python: setup
 .PHONY: test-all
 test-all: setup ## what make test leaves out: many seeds, emulators of AWS, fio, a throttled disk, Prometheus, Chromium, packages
 	@rm -rf .cache/steps
-	@$(MAKE) --keep-going test-many test-real test-cloud || { $(failed); exit 1; }
+	@$(MAKE) --keep-going test-many test-real test-package test-cloud || { $(failed); exit 1; }
 
 .PHONY: test-many
 test-many: setup ## properties with many examples, and what is played with many seeds or loads
@@ -153,8 +153,11 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 	@npm ci --prefix $(JSII) --silent --no-audit --no-fund --ignore-scripts
 
 .PHONY: test-real
-test-real: setup .cache/grafana/look.js .cache/go/helm $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm; the built packages
+test-real: setup .cache/grafana/look.js .cache/go/helm $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm
 	@$(call timed,real parts,$(BIN)/pytest -q -n 2 --dist loadfile -m "real and not clouds")
+
+.PHONY: test-package
+test-package: setup ## the function's package, built as a deployment builds it
 	@$(call timed,package,npm run --silent test:package)
 
 .PHONY: test-cloud

@@ -62,7 +62,8 @@ class Stack:
         """
         outputs = self._deployed_outputs()
         if not outputs:
-            # A busy emulator may call a stack complete before its outputs are there. Nothing is deployed a second time.
+            # LocalStack writes the state of a stack before its outputs (`execute_change_set` of its CloudFormation), and CDK may
+            # read between the two. The second command finds nothing to change.
             outputs = self._deployed_outputs()
         if not outputs:
             msg = f"the stack of {self.deployment} in {self._region} has no outputs"

@@ -208,7 +208,8 @@ def run(
         if not args:
             print(BEGIN, end="", file=stdout)
             return OK
-        chosen = next((word for word in args if word in command_names()), "")
+        commands_there_are = command_names()
+        chosen = next((word for word in args if word in commands_there_are), "")
         parser = build_parser(chosen)
         parsed, unknown = parser.parse_known_args(args)
         if unknown:

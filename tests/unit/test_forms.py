@@ -452,9 +452,15 @@ REFUSED = {
     "1793577600 99.0\n1793577900 98.0\n": BLANKS,
     "99.0 2026-11-02T00:00:00Z\n98.0 2026-11-02T00:05:00Z\n": BLANKS,
     **{
+        f"Time,{heading},BurstBalance\n2026-11-02 00:00:00,{first},99\n2026-11-02 00:05:00,{zone},98\n": PART
+        for heading in ("TZ", "timezone", "Zone", "Offset", "utc_offset", "tz_name", "Time zone")
+        for zone in ("CET", "UTC", "Z", "+0100", "+01:00", "-5", "UTC+2", "Europe/Berlin", "America/Argentina/Salta")
+        for first in (zone, "")
+    },
+    **{
         f"Time,{heading},BurstBalance\n2026-11-02 00:00:00,{zone},99\n": PART
-        for heading in ("TZ", "timezone", "Zone", "Offset", "utc_offset")
-        for zone in ("CET", "UTC", "+0100", "+01:00", "Europe/Berlin")
+        for heading in ("where", "site", "")
+        for zone in ("UTC", "+01:00", "UTC-05:00", "Europe/Berlin")
     },
     "Date,Time,BurstBalance\n2026-11-02,00:05,99\n": PART,
     "Time,BurstBalance\n2. août 2026 00:00,99\n": "allowed: seconds or milliseconds since 1970, or ISO 8601",
@@ -479,7 +485,8 @@ TITLES = (
     "Report for 2026-11-02 last 24 hours", "BurstBalance\n============", "BurstBalance\n------------", "a | b", "# | b |",
 )  # fmt: skip
 BESIDE = {
-    "zone": "us-east-1a", "offset": "17", "duration": "0:05:00", "maintenance": "22:00", "ExtendedStatistic": "p99",
+    "zone": "us-east-1a", "offset": "17", "availability_zone": "eu-west-1b", "Namespace": "AWS/EBS", "change": "-3", "unit": "NONE",
+    "duration": "0:05:00", "maintenance": "22:00", "ExtendedStatistic": "p99",
 }  # fmt: skip
 ROWS = (("Time", "2026-11-02 00:00:00", "2026-11-02 00:05:00"), ("BurstBalance", "99", "98"))
 

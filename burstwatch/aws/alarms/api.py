@@ -196,7 +196,7 @@ def alarm_request(
 
 
 def delete_alarms(clients: Clients, names: Iterable[str]) -> list[Problem]:
-    """Delete by name; when a batch is refused, one by one. Returns what failed."""
+    """Delete by name; when a batch is refused, one by one. Returns a problem for each that is still there."""
     names = list(names)
     problems = []
     for start in range(0, len(names), DELETE_BATCH):

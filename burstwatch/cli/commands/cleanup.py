@@ -65,15 +65,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
         whose = deployment if unit is None else f"{deployment} for {unit}"
         print(_report(leftovers, f"nothing of {whose} is left in {here}"), file=terminal.stdout)
     names = [item.name for item in leftovers if item.is_of_sweeps]
-    deleted: set[str] = set()
+    deleted = 0
     if names and _is_wanted(names, unit, args, terminal, clients, deployment):
         failures = delete_alarms(clients, names)
-        deleted = {*names} - {failure.part.removeprefix("delete ") for failure in failures}
+        deleted = len(names) - len(failures)
         problems += failures
-        print(f"burstwatch: deleted {_count(len(deleted))}", file=terminal.stderr)
+        print(f"burstwatch: deleted {_count(deleted)}", file=terminal.stderr)
     for problem in problems:
         print(f"burstwatch: {problem.part}: {problem.error}", file=terminal.stderr)
-    return PARTIAL if problems or len(deleted) < len(leftovers) else 0
+    return PARTIAL if problems or deleted < len(leftovers) else 0
 
 
 def _report(leftovers: Sequence["Leftover"], nothing: str) -> str:

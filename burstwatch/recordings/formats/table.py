@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
+from zoneinfo import available_timezones
 
 from burstwatch.recordings.cells import NOTHING, NUMBERS, parse_number
 from burstwatch.recordings.formats.layouts import TextRow, split_rows
@@ -35,11 +36,10 @@ ZONE_OF_HEADING = re.compile(
 )
 #: Headings of columns that are a part of the time beside them: its zone, or its half of the day.
 PARTS_OF_TIME = frozenset({"tz", "timezone", "utcoffset", "ampm"})
-#: A column of these headings is one where a cell is a zone.
-PERHAPS_ZONES = frozenset({"zone", "offset"})
-ZONE = re.compile(
-    r"(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?|Z|[A-Z]{3,4}|[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_]+)+"
-)
+#: What is a zone whatever the heading says, and what is one under a heading of zones. A name such as Europe/Berlin is looked up.
+ZONE = re.compile(r"UTC|GMT|(?:UTC|GMT)?[+-]\d{1,2}:\d{2}|(?:UTC|GMT)[+-]\d{1,4}")
+SHORT_ZONE = re.compile(r"[+-]\d{1,4}|Z|[A-Z]{3,4}")
+ZONE_HEADING = re.compile(r"zone|offset|^tz|tz$")
 #: A time that says its zone, or needs none.
 WHOLE_TIME = re.compile(r"\d+(?:\.\d+)?|.*\d\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})")
 CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?[AaPp]\.?[Mm]\.?)?")
@@ -254,12 +254,12 @@ def _read(
     shape = _headings(headings, data[0].cells)
     _check_widths(data, len(shape.names), name)
     _check_names(shape, f"{name} line {data[0].line}")
-    _check_parts_of_time(shape, data[0].cells, f"{name} line {data[0].line}")
     if not headings and len(data[0].cells) < 2:  # noqa: PLR2004 - a time and a value
         msg = f"{name}: no rows with a time and values under a heading"
         raise ValueError(msg)
     columns = [[row.cells[n] for row in data] for n in range(len(shape.names))]
     times = columns[shape.time]
+    _check_parts_of_time(shape, columns, f"{name} line {data[0].line}")
     lines = [row.line for row in data]
     is_own = any(OWN_TIME in row for row in headings)
     _check_time(times[0], shape, f"{name} line {lines[0]}", is_own=is_own)
@@ -324,19 +324,27 @@ def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> Non
         raise ValueError(msg)
 
 
-def _check_parts_of_time(shape: _Headings, cells: Sequence[str], where: str) -> None:
-    """Refuse a column that has the clock, the zone or the half of the day that the time beside it lacks."""
-    time = cells[shape.time]
+def _check_parts_of_time(shape: _Headings, columns: Sequence[list[str]], where: str) -> None:
+    """Refuse a column that has the clock, the zone or the half of the day that the times beside it lack."""
+    time = columns[shape.time][0]
     if WHOLE_TIME.fullmatch(time):
         return
     has_clock = ":" in time and CLOCK.fullmatch(time) is None
-    for names, cell in zip(shape.names, cells, strict=True):
+    for names, cells in zip(shape.names, columns, strict=True):
         heading = _plain(names[-1])
-        is_zone = heading in PARTS_OF_TIME or (heading in PERHAPS_ZONES and ZONE.fullmatch(cell))
+        cell = next(filter(None, cells), "")
+        is_zone = heading in PARTS_OF_TIME or _is_zone(heading, cell)
         if is_zone or (CLOCK.fullmatch(cell) and not has_clock):
             column = short(" ".join(names)) or cell
             msg = f"{where}: column {column!r} is a part of the time: write times in one column, in ISO 8601"
             raise ValueError(msg)
+
+
+def _is_zone(heading: str, cell: str) -> bool:
+    is_of_zones = ZONE_HEADING.search(heading) is not None
+    if ZONE.fullmatch(cell) or (is_of_zones and SHORT_ZONE.fullmatch(cell)):
+        return True
+    return "/" in cell and cell in available_timezones()
 
 
 def _sorted_columns(
