@@ -13,18 +13,15 @@ system are not enforced.
 import json
 import logging
 import os
-import queue
-import select
 import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from typing import Any
 
 from demo.localcloud.emf import metric_data
+from demo.localcloud.runtime import Output, RuntimeApi, Turn
 
 #: The package of the emulator that loads this: LocalStack, or its fork localemu.
 EMULATOR = os.environ["BURSTWATCH_EMULATOR"]
@@ -34,118 +31,9 @@ _INVOCATION = f"{EMULATOR}.services.lambda_.invocation"
 InvocationResult = import_module(f"{_INVOCATION}.lambda_models").InvocationResult
 RuntimeExecutor = import_module(f"{_INVOCATION}.runtime_executor").RuntimeExecutor
 LOG = logging.getLogger("burstwatch.localcloud")
-API = "/2018-06-01/runtime"
 STARTUP_S = 60.0
 #: The interpreter that has awslambdaric and boto3, and nothing else.
 RUNTIME_PYTHON = os.environ.get("BURSTWATCH_LAMBDA_PYTHON", "python3")
-
-
-@dataclass
-class Turn:
-    """One invocation on its way through the runtime."""
-
-    request_id: str
-    arn: str
-    payload: bytes
-    trace_id: str
-    deadline_ms: int
-    done: threading.Event = field(default_factory=threading.Event)
-    result: bytes = b""
-    is_error: bool = False
-
-    def finish(self, result: bytes, *, is_error: bool) -> None:
-        """Hand the result over."""
-        self.result, self.is_error = result, is_error
-        self.done.set()
-
-
-class RuntimeApi(ThreadingHTTPServer):
-    """The side of the Runtime API that AWS has."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.turns: queue.Queue[Turn] = queue.Queue()
-        self.current: Turn | None = None
-        self.ready = threading.Event()
-        self.init_error = b""
-
-    @property
-    def address(self) -> str:
-        """Host and port, as AWS_LAMBDA_RUNTIME_API wants them."""
-        return f"127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """next, response, error and init error."""
-
-    server: RuntimeApi
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else each warm call costs 45 ms more
-
-    def do_GET(self) -> None:
-        self.server.ready.set()
-        turn = self.server.turns.get()
-        self.server.current = turn
-        self.send_response(200)
-        self.send_header("Lambda-Runtime-Aws-Request-Id", turn.request_id)
-        self.send_header("Lambda-Runtime-Invoked-Function-Arn", turn.arn)
-        self.send_header("Lambda-Runtime-Deadline-Ms", str(turn.deadline_ms))
-        self.send_header("Lambda-Runtime-Trace-Id", turn.trace_id)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(turn.payload)))
-        self.end_headers()
-        self.wfile.write(turn.payload)
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.path == f"{API}/init/error":
-            self.server.init_error = body
-            self.server.ready.set()
-        elif self.server.current is not None:
-            self.server.current.finish(body, is_error=self.path.endswith("/error"))
-        self.send_response(202)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Nothing: LocalStack's log is for LocalStack."""
-
-
-class Output:
-    """The lines that a process prints, taken from its pipe as they come."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._begun = b""
-        self._lock = threading.Lock()
-
-    def follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Take what comes until the process has ended."""
-        if process.stdout is None:
-            raise TypeError(process)
-        is_open = True
-        while is_open:
-            select.select([process.stdout], [], [])
-            with self._lock:
-                is_open = self._take(process)
-
-    def take_all(self, process: subprocess.Popen[bytes] | None) -> None:
-        """Take what is in the pipe now."""
-        with self._lock:
-            while process is not None and process.stdout is not None:
-                if not select.select([process.stdout], [], [], 0)[0] or not self._take(process):
-                    return
-
-    def _take(self, process: subprocess.Popen[bytes]) -> bool:
-        """Take one piece, if there is one. Returns False at the end of all output."""
-        if process.stdout is None or not select.select([process.stdout], [], [], 0)[0]:
-            return process.stdout is not None
-        piece = process.stdout.read(65_536)
-        *whole, self._begun = (self._begun + (piece or b"")).split(b"\n")
-        self.lines += [line.decode(errors="replace") for line in whole]
-        return bool(piece)
 
 
 class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
@@ -174,6 +62,7 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
         self._spawn()
 
     def _spawn(self) -> None:
+        self._api.hang_up()
         self._api.ready.clear()
         self._api.init_error = b""
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and the function's handler
@@ -198,6 +87,7 @@ class LocalExecutor(RuntimeExecutor):  # type: ignore[misc, valid-type]
     def stop(self) -> None:
         """End the process and the API."""
         self._kill()
+        self._api.hang_up()
         self._api.shutdown()
         self._api.server_close()
 

@@ -169,6 +169,30 @@ def test_where_heartbeats_cannot_be_read_nothing_is_deleted(cloud: Cloud) -> Non
     assert "burstwatch/burstwatch/vol-1/critical" in cloud.aws.regions["us-east-1"].alarms
 
 
+def test_alarms_that_may_not_be_deleted_are_not_counted_and_each_is_named(cloud: Cloud) -> None:
+    names = [f"burstwatch/burstwatch/vol-{number}/critical" for number in range(3)]
+    for name in names:
+        put_alarm(cloud, name)
+    cloud.aws.denied = {"DeleteAlarms"}
+    code, _, err = burstwatch(cloud, "cleanup", "--yes")
+    said, *problems = err.splitlines()
+    assert (code, said) == (1, "burstwatch: deleted 0 alarms")
+    assert [problem.split(":")[1].strip() for problem in problems] == [
+        f"delete {name}" for name in names
+    ]
+
+
+def test_of_one_unit_only_its_alarms_are_listed(cloud: Cloud) -> None:
+    deploy(cloud)
+    volume_alarm = "burstwatch/burstwatch/db/vol-1/critical"
+    put_alarm(cloud, volume_alarm)
+    whole = burstwatch(cloud, "cleanup", "--json")[1].splitlines()
+    code, out, _ = burstwatch(cloud, "cleanup", "--json", "--unit", str(cloud.unit))
+    assert code == 1
+    assert [json.loads(line)["name"] for line in out.splitlines()] == [volume_alarm]
+    assert len(whole) > 1
+
+
 def test_deleting_the_alarms_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
     gone, kept = (
         f"burstwatch/burstwatch@{unit}/vol-1/critical"

@@ -186,6 +186,10 @@ def test_the_pages_are_those_that_explain_tells_and_none_is_due_after_now(
     volume_id = drawn(cloud, [*[100.0] * 300, *DRAIN[:drained]])
     past = past_of(cloud)
     told = json.loads(burstwatch(cloud, "explain", volume_id, "--hours", "25", "--json")[1])
+    periods = burstwatch(cloud, "explain", volume_id, "--hours", "25", "--every-period", "--json")[
+        1
+    ]
+    assert max(json.loads(line)["at"] for line in periods.splitlines()) <= cloud.clock.now
     assert all(page["at"] <= NOW for page in past["pages"])
     assert len(past["pages"]) <= len(told["pages"])
     for page, of_explain in zip(past["pages"], told["pages"], strict=False):

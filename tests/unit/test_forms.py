@@ -479,6 +479,27 @@ def test_a_form_that_another_export_replaces_is_refused_with_what_to_write(
         read_back(text)
 
 
+WRONG = "12.3,4x"
+
+
+#: Forms with a datapoint in a line. Of JSON and YAML the rows are counted.
+BY_LINE = [
+    name for name in FORMS
+    if "yaml" not in name and FORMS[name](((START_S, 50.0), (START_S + 300, 50.25))).count("\n") > 1
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_LINE)
+def test_a_wrong_value_is_named_with_its_own_line(name: str) -> None:
+    points = [(START_S + 300 * n, 50 + n / 4) for n in range(9)]
+    text = re.sub(r"51[.,]25", WRONG, FORMS[name](points))
+    (place,) = (n for n, line in enumerate(text.splitlines(), start=1) if WRONG in line)
+    with pytest.raises(ValueError, match="file") as error:
+        read_back(text)
+    named = re.search(r"line ([0-9]+)", str(error.value))
+    assert named is None or int(named[1]) == place
+
+
 #: What stands above a table or beside its columns and is no mark of another form.
 TITLES = (
     "# exported 2026-11-02 by job 17", "# from 2026-11-01 to 2026-11-02 every 300 s", "Generated 2026-11-02 10:00 UTC by user 42",
@@ -499,6 +520,14 @@ def table(*columns: tuple[str, ...], delimiter: str = ",") -> str:
 @pytest.mark.parametrize("title", TITLES)
 def test_a_title_above_a_table_is_no_reason_to_refuse_it(title: str, delimiter: str) -> None:
     whole = table(*ROWS, delimiter=delimiter)
+    assert read_back(f"{title}\n{whole}") == read_back(whole)
+
+
+@pytest.mark.parametrize("title", [title for title in TITLES if title.startswith("#")])
+def test_a_comment_above_yaml_is_no_reason_to_refuse_it(title: str) -> None:
+    pytest.importorskip("yaml")
+    rows = ["- Minimum: 9.5", "  Timestamp: 2026-11-02T00:00:00+00:00"]
+    whole = "\n".join(["Datapoints:", *rows, "Label: BurstBalance", ""])
     assert read_back(f"{title}\n{whole}") == read_back(whole)
 
 
