@@ -12,6 +12,7 @@ Beside what ``repairs`` has:
   looks at older datapoints as well, where AWS looks at the newest, as many as the alarm has periods.
 - A database has run for as long as it exists here, where what is played for it begins before.
 - A function reaches it over plain HTTP, and the policies of topics and queues refuse that.
+- Each call starts a thread that tells EventBridge of it a minute later. Thousands are too many, and no rule here listens.
 
 Each decision is a line of JSON in the file ``BURSTWATCH_DECISIONS``: caller, action, resource, the
 condition keys of CloudWatch and whether it was allowed.
@@ -154,6 +155,11 @@ def _repair_alarms_and_databases() -> None:
     database.__init__ = began_a_week_ago(database.__init__, "instance_create_time")
 
 
+def _tell_no_bus_of_calls() -> None:
+    recorder = import_module("localemu.services.cloudtrail.recording_hook")
+    recorder._emit_cloudtrail_to_eventbridge = lambda **_: None
+
+
 def _executor() -> type[Any]:
     from localemu import config  # noqa: PLC0415
     from localemu.utils.ssl import get_cert_pem_file_path  # noqa: PLC0415
@@ -180,6 +186,7 @@ def main() -> None:
     repair("localemu")
     _repair_rights()
     _repair_alarms_and_databases()
+    _tell_no_bus_of_calls()
     for module in (
         "invocation.runtime_executor", "invocation.execution_environment", "invocation.version_manager", "provider",
     ):  # fmt: skip
