@@ -34,7 +34,7 @@ from burstwatch.forecast.policy import (
 )
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
-from burstwatch.history.observations import Observation, Resource, Verdict
+from burstwatch.history.observations import Observation, Resource
 from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, with_recent
 from burstwatch.history.points import COARSE_S, FINE_S, MINUTES_KEPT
 from burstwatch.kinds.base import Kind
@@ -51,6 +51,7 @@ from burstwatch.polling.queries import (
 )
 from burstwatch.polling.samples import Demand, LevelSample
 from burstwatch.polling.schedule import Judgement, Schedule
+from burstwatch.polling.told import ToldSeverity, alarm_severity
 from burstwatch.shards import Problem
 
 
@@ -110,7 +111,7 @@ PIECE = 69
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One look at one kind: what is known before, and how deep to look.
+    """One look at one kind: what is known before and told, and how deep to look.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the
     days before are asked for while ``pasts`` lasts.
@@ -121,6 +122,7 @@ class Task:
     schedule: Schedule
     now: float
     demand_horizon_s: float = 0.0
+    told: ToldSeverity | None = None
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))
 
 
@@ -294,7 +296,7 @@ class Batch:
         """The queries for which limit binds, of a resource that somebody is told about."""
         if not self.task.kind.checks:
             return []
-        is_told = _alarmed(assess(observation, self.task.config).verdict)
+        is_told = alarm_severity(assess(observation, self.task.config).verdict)
         return check_queries(self.task.kind, resource) if is_told else []
 
     def _judged(
@@ -359,9 +361,15 @@ class Batch:
         if last_look is not None and observation.history is not None:
             recall_marks(observation.history, last_look.marks, until_s=unchanged_s)
         assessment = assess(observation, task.config)
-        severity = _alarmed(assessment.verdict)
-        is_news = last_look is None or severity != _alarmed(last_look.assessment.verdict)
-        return None if severity and is_news else assessment
+        severity = alarm_severity(assessment.verdict)
+        return None if severity and severity != self._told(observation.resource) else assessment
+
+    def _told(self, resource: Resource) -> int | None:
+        """The severity that is told of a resource: by alarms, or by the last look where nobody has alarms."""
+        if self.task.told is not None:
+            return self.task.told(resource.id)
+        last_look = self.task.schedule.last_look(resource)
+        return None if last_look is None else alarm_severity(last_look.assessment.verdict)
 
     def _read(self, request: Request) -> Steps[Answers]:
         if not request.queries:
@@ -454,9 +462,3 @@ def _with_past(observation: Observation, past: Past) -> Observation:
     """An observation with the days before."""
     history = observation.history
     return observation if history is None else replace(observation, history=history.with_past(past))
-
-
-def _alarmed(verdict: Verdict) -> int:
-    """The severity of the alarm that a verdict gets, or none."""
-    severity = SEVERITY.get(verdict, 0)
-    return min(severity, SEVERITY["critical"]) if severity >= SEVERITY["warning"] else 0

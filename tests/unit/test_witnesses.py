@@ -30,4 +30,4 @@ def looked(state: State) -> LastLook:
     """A last look that found a state."""
     projection = Projection(state=state, reason="", at=0.0)
     assessment = Assessment(verdict="ok", reason="", projection=projection)
-    return LastLook(fingerprint=None, assessment=assessment, due_at=0.0, late_at=0.0)
+    return LastLook(fingerprint=None, assessment=assessment, at=0.0, due_at=0.0, late_at=0.0)

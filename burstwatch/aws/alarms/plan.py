@@ -7,11 +7,13 @@ together there is one alarm for them all and no new one for each (``mass.py``); 
 taken away for that, as its OK would be false.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from burstwatch.aws.alarms.api import Alarm, id_fingerprint
+from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.alarms.mass import RISE_S, Crowd, MassGroup, Sight, plan_groups, severity_of
+from burstwatch.aws.alarms.told import Told
 from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
     ALARMED,
@@ -31,6 +33,7 @@ from burstwatch.forecast.policy import SEVERITY, Assessment
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.messages.timeline import Timeline, merge_timelines
 from burstwatch.polling.ranking import urgency
+from burstwatch.polling.told import alarm_severity
 from burstwatch.shards import shards_of
 
 #: How long an alarm must have been OK before it is deleted.
@@ -132,7 +135,8 @@ def plan_alarms(
     """Compare what should be with what is.
 
     An *unknown* resource is left exactly as it is: nothing published, nothing
-    deleted. A resource that is gone ends its alarm only if the inventory is whole, and
+    deleted. Of one that was not judged at this look, nothing changes either: its
+    alarms may know of a later look, which another function made. A resource that is gone ends its alarm only if the inventory is whole, and
     others before it lacked it too.
     """
     alarms_there = _by_resource([alarm for alarm in alarms if _is_ours(alarm, snapshot)])
@@ -146,6 +150,7 @@ def plan_alarms(
     by_resource = dict(alarms_there)
     for alarm in mass_there:
         by_resource.pop(alarm.resource_id, None)
+    told = Told(itertools.chain(*by_resource.values(), mass_there))
     draft, raised = _Draft(), list[str]()
     for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
         existing = by_resource.pop(resource.id, ())
@@ -153,11 +158,17 @@ def plan_alarms(
         if assessment.verdict == "unknown":
             continue
         severity = SEVERITY[assessment.verdict]
-        if _is_unsure(resource, assessment, snapshot, config):
-            severity = max(severity, _told_of(resource, existing, mass_there))
+        told_now = told.severity(resource.id)
+        is_judged = resource.id in snapshot.judged
+        if not is_judged and alarm_severity(assessment.verdict) != told_now:
+            severity = told_now
+        elif _is_unsure(resource, assessment, snapshot, config):
+            severity = max(severity, told_now)
         draft.reached[resource.id] = severity
         if severity >= SEVERITY["warning"] or existing:
             draft.severities[resource.kind, resource.id] = severity
+        if not is_judged:
+            continue
         reached = next((verdict for verdict in ALARMED if severity >= SEVERITY[verdict]), None)
         # In a maintenance window nothing new is said; what was said before stays true.
         is_told = reached in {alarm.severity for alarm in existing}
@@ -200,16 +211,6 @@ def _announced(group: MassGroup) -> tuple[str, ...]:
     """The resources that a raised mass alarm stands for."""
     is_raised = group.alarm is not None and group.alarm.state != "OK"
     return group.resource_ids if is_raised else ()
-
-
-def _told_of(resource: Resource, own_alarms: Iterable[Alarm], mass_there: Iterable[Alarm]) -> int:
-    """The highest severity that an alarm tells of a resource now: its own, or one that stands for it."""
-    severities = [SEVERITY[alarm.severity] for alarm in own_alarms if alarm.state != "OK"]
-    for alarm in mass_there:
-        members = alarm.members or frozenset()
-        if alarm.timeline.over_s is None and id_fingerprint(resource.id) in members:
-            severities.append(SEVERITY[alarm.severity])
-    return max(severities, default=0)
 
 
 def _is_unsure(

@@ -50,7 +50,7 @@ from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import danger_title
 from burstwatch.messages.text import description
 from burstwatch.messages.timeline import Timeline
-from burstwatch.shards import Problem
+from burstwatch.shards import Problem, Shard, Unit
 
 #: CloudWatch's error for the tags of an alarm that does not exist.
 NO_ALARM = "ResourceNotFound"
@@ -88,17 +88,17 @@ class AlarmListing:
 
 
 def list_alarms(
-    home: Clients, snapshot: UnitSnapshot, config: Config, *, is_home: bool
+    home: Clients, unit: Unit, shard: Shard, config: Config, *, is_home: bool
 ) -> AlarmListing | Problem:
-    """The alarms that a unit has, or why that is not known."""
+    """The alarms that a unit has, with the members of those that stand for many of a shard; or why that is not known."""
     try:
-        home_unit = snapshot.unit if is_home else home.unit()
-        prefix = unit_prefix(config.deployment, snapshot.unit, home_unit)
+        home_unit = unit if is_home else home.unit()
+        prefix = unit_prefix(config.deployment, unit, home_unit)
         alarms = read_alarms(home, prefix)
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
     part, listed, problems = (
-        part_name(snapshot.unit, snapshot.shard),
+        part_name(unit, shard),
         list[Alarm](),
         list[Problem](),
     )

@@ -282,6 +282,10 @@ class Deadline:
         """One that is so much later."""
         return Deadline(self._clock, at=self._at + seconds)
 
+    def at_most(self, seconds: float) -> "Deadline":
+        """One that is so long from now, or this one if that is sooner."""
+        return Deadline(self._clock, at=min(self._at, self._clock() + seconds))
+
     def passed(self) -> bool:
         """True if the time is over."""
         return self.left_s() <= 0

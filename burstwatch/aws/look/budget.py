@@ -34,7 +34,7 @@ class Budget:
 
     def is_stale(self, now: float) -> bool:
         """True if others may have spent so much since that it must be looked up anew."""
-        return now - self.opened_at >= HOUR_S
+        return not 0.0 <= now - self.opened_at < HOUR_S
 
     def refill(self, now: float) -> float:
         """Add what has come in since, and return how many metrics may be asked for now."""

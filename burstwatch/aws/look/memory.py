@@ -97,6 +97,12 @@ class Memory(Schedule):
     def __post_init__(self) -> None:
         self.pace = Pace(shards=self.shard.count)
 
+    def forget_future(self, now: float) -> None:
+        """Drop what was seen in the future, by a clock that has been put back since."""
+        super().forget_future(now)
+        self.stocks = {kind: stock for kind, stock in self.stocks.items() if stock.at <= now}
+        self.heard_at = min(self.heard_at, now)
+
     def is_settled(self, kind: Kind) -> bool:
         """True if enough inventories of a kind were read for what is in none of them to be gone."""
         return self._presence(kind).listings >= GONE_AFTER

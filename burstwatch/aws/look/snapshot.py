@@ -24,6 +24,7 @@ from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import PASTS_PER_LOOK, Task
 from burstwatch.polling.schedule import Judgement
+from burstwatch.polling.told import ToldSeverity, contradicted
 from burstwatch.shards import WHOLE, Problem, Shard, Unit
 
 #: Where asking fails for so many of those that have a bucket, nobody is watching.
@@ -45,7 +46,7 @@ class UnitSnapshot:
     half or more of those that could be spent from. Neither silence nor a budget that is used up is a failure. ``unlisted`` says
     the same of kinds that could never be listed here, and ``forbidden`` of those that the organisation forbids. ``quiet`` says by
     id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
-    ``evaluated`` counts those asked at this look; the others kept what the last look at them
+    ``judged`` are the ids judged at this look; the others keep what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
     at one before whose resource waits to be polled. Of a unit in shards it is a look at
     ``shard``. ``foreign`` is the ``foreign_name`` of the unit, empty for the home unit.
@@ -68,7 +69,7 @@ class UnitSnapshot:
     forbidden: Mapping[str, str] = field(default_factory=dict)
     quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
-    evaluated: int = 0
+    judged: frozenset[str] = frozenset()
     metrics_requested: int = 0
     metrics_refused: int = 0
 
@@ -111,15 +112,15 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _KindLook:
-    """One look at one kind: its buckets by key, the problems, and how many were judged or not paid for."""
+    """One look at one kind: its buckets by key, the problems, the ids judged now, and how many were not paid for."""
 
     buckets: Mapping[str, Assessed]
     problems: tuple[Problem, ...]
-    evaluated: int
+    judged: frozenset[str]
     unpaid_before: int
 
 
-def look(
+def look(  # noqa: PLR0913 - what a sweep knows, and each is used at once
     unit: Unit,
     kinds: Iterable[Kind],
     clients: Clients,
@@ -129,12 +130,16 @@ def look(
     now: float,
     deadline: Deadline,
     demand_horizon_s: float = 0.0,
+    told: ToldSeverity | None = None,
 ) -> UnitSnapshot:
     """Look at everything in ``unit``. A failed part is a problem, and the rest goes on.
+
+    ``told`` is what alarms tell, where there are any: what the last look found otherwise is due now.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the rest
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
+    memory.forget_future(now)
     # List every kind before reading metrics: what there is no time to ask for is then unknown, not missing.
     listed: ItemListing = {}
     stocks = {
@@ -145,7 +150,7 @@ def look(
         for kind in kinds
     }
     listed.clear()  # of a large fleet it is much
-    parts = [_part(kind, stock, memory, config, now) for kind, stock in stocks.values()]
+    parts = [_part(kind, stock, memory, config, now, told) for kind, stock in stocks.values()]
     reader = Reader(
         clients=clients,
         now=now,
@@ -162,6 +167,7 @@ def look(
             schedule=memory,
             now=now,
             demand_horizon_s=demand_horizon_s,
+            told=told,
             # Whoever asks once gets all of it.
             pasts=Allowance(
                 len(part.resources) if demand_horizon_s == math.inf else PASTS_PER_LOOK
@@ -174,10 +180,20 @@ def look(
     return _merged(unit, parts, looked, reader, memory)
 
 
-def _part(kind: Kind, stock: Stock, memory: Memory, config: Config, now: float) -> _Part:
+def _part(
+    kind: Kind,
+    stock: Stock,
+    memory: Memory,
+    config: Config,
+    now: float,
+    told: ToldSeverity | None,
+) -> _Part:
     """Choose which of a kind's resources are due now."""
     resources, quiet = stock.watchlist.now(config, now)
-    due = tuple(resource for resource in resources if memory.is_due(resource, now))
+    anew = set[str]() if told is None else contradicted(resources, memory, told, now)
+    due = tuple(
+        resource for resource in resources if resource.id in anew or memory.is_due(resource, now)
+    )
     near_count = sum(
         last_look.is_near
         for resource in due
@@ -226,7 +242,7 @@ def _look_at(
     return _KindLook(
         buckets=kept | judged_now | not_described,
         problems=(*answered.problems, *_still_failed(failed)),
-        evaluated=len({resource.id for resource, _ in judged_now.values()}),
+        judged=frozenset(resource.id for resource, _ in judged_now.values()),
         unpaid_before=sum(assessment.projection.reason == BUDGET_USED for _, assessment in failed),
     )
 
@@ -275,7 +291,7 @@ def _merged(
         blind=blind,
         quiet={resource_id: why for part in parts for resource_id, why in part.quiet.items()},
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
-        evaluated=sum(kind_look.evaluated for kind_look in in_order),
+        judged=frozenset[str]().union(*(kind_look.judged for kind_look in in_order)),
         metrics_requested=reader.allowance.taken,
         metrics_refused=reader.allowance.refused
         + sum(kind_look.unpaid_before for kind_look in in_order),

@@ -8,6 +8,7 @@ from functools import partial
 from burstwatch.aws.alarms.episodes import close_episode
 from burstwatch.aws.alarms.publish import publish_of_unit
 from burstwatch.aws.alarms.reconcile import list_alarms, reconcile
+from burstwatch.aws.alarms.told import Told
 from burstwatch.aws.alarms.unheard import HEARING_S
 from burstwatch.aws.client.names import HEARTBEAT_METRIC, foreign_name, foreign_of
 from burstwatch.aws.client.session import Clients, Deadline
@@ -23,8 +24,10 @@ from burstwatch.shards import Problem, Unit
 
 #: Time after the deadline to publish what was found.
 PUBLISH_S = 9.0
-#: DescribeAlarms may take so much of it: what is found can be published without its answer.
-READ_ALARMS_S = 4.0
+#: DescribeAlarms may take so long: what is found can be published without its answer.
+READ_ALARMS_S = 12.0
+#: Episodes that are over are described until so long after the deadline.
+CLOSE_EPISODES_S = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +66,20 @@ def sweep(
     """Sweep once. Harmless when it overlaps with another, or dies at any point.
 
     ``clients`` reach the unit, which is only looked at; ``home`` has the alarms and topics.
-    Every ``HEARING_S`` it also asks whether anybody is subscribed. Reading metrics ends with the ``deadline``,
-    reading alarms ``READ_ALARMS_S`` after it, and writing ``PUBLISH_S`` after it.
+    Every ``HEARING_S`` it also asks whether anybody is subscribed. Alarms are read first, for ``READ_ALARMS_S`` at most.
+    Reading metrics ends with the ``deadline``, and writing ``PUBLISH_S`` after it.
     """
     throttled_before = _throttled(clients, home)
     publisher = home.until(deadline.plus(PUBLISH_S))
     problems = _renew_budget(home.until(deadline), unit, memory, config, now=now)
-    snapshot = look(unit, kinds, clients, config, memory, now=now, deadline=deadline)
+    # First: what its alarms tell otherwise than the last look is looked at anew.
+    reader = home.until(deadline.at_most(READ_ALARMS_S))
+    listed = list_alarms(reader, unit, memory.shard, config, is_home=clients is home)
+    told = Told(() if isinstance(listed, Problem) else listed.alarms)
+    snapshot = look(
+        unit, kinds, clients, config, memory, now=now, deadline=deadline,
+        told=told.severity_unless_ending,
+    )  # fmt: skip
     snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
     problems += [*snapshot.problems, *not_kept]
     if memory.budget is not None:
@@ -77,13 +87,11 @@ def sweep(
         # A function that starts anew reads there what was spent before it.
         spent = float(snapshot.metrics_requested)
         problems += publish_of_unit(publisher, snapshot, config, SPENT_METRIC, spent)
-    reader = home.until(deadline.plus(READ_ALARMS_S))
-    listed = list_alarms(reader, snapshot, config, is_home=clients is home)
     foreign = "" if clients is home else foreign_name(unit)
     if not isinstance(listed, Problem):
         foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
     snapshot = replace(snapshot, foreign=foreign)
-    close = partial(close_episode, clients, snapshot, deadline=deadline.plus(READ_ALARMS_S))
+    close = partial(close_episode, clients, snapshot, deadline=deadline.plus(CLOSE_EPISODES_S))
     is_hearing_due = memory.seconds_since_heard(now) >= HEARING_S
     reconciled = reconcile(
         publisher, snapshot, listed, config, close=close, is_hearing_due=is_hearing_due, now=now

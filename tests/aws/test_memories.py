@@ -1,0 +1,69 @@
+"""Several functions sweep one unit in turn: nobody is told twice, and nothing is over while it burns."""
+
+import pytest
+
+from burstwatch.aws.look.memory import Memory
+from tests.aws.memories import EPISODES, STEPS_S, play
+from tests.aws.sweeping import Disk, alarms, run_sweep
+from tests.conftest import Cloud
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("memories", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_each_alarm_is_raised_once_and_over_once_whichever_memory_sweeps(
+    seed: int, memories: int
+) -> None:
+    played = play(seed, memories)
+    assert played.wrong == []
+    assert played.episodes == EPISODES
+    assert min(played.leads_min) >= 15
+
+
+def burn(cloud: Cloud, disk: Disk, memory: Memory | None = None) -> None:
+    """One minute at the limit, and a sweep by this memory or a new one."""
+    disk.minute(iops=3_000)
+    run_sweep(cloud, memory)
+    cloud.aws.evaluate_alarms()
+
+
+def test_a_memory_that_saw_no_danger_ends_no_alarm_that_another_has_raised(cloud: Cloud) -> None:
+    disk, before = Disk(cloud, percent=100), Memory()
+    run_sweep(cloud, before)
+    while "ALARM" not in alarms(cloud).values():
+        assert disk.percent > 0
+        burn(cloud, disk)
+    raised = alarms(cloud)
+    burn(cloud, disk, before)
+    assert raised.items() <= alarms(cloud).items()
+
+
+def test_a_memory_that_saw_danger_raises_no_alarm_that_is_over(cloud: Cloud) -> None:
+    disk, before = Disk(cloud, percent=10), Memory()
+    while disk.percent > 0:
+        burn(cloud, disk, before)
+    burn(cloud, disk, before)
+    assert set(alarms(cloud).values()) == {"ALARM"}
+    disk.percent = 99.0
+    for memory in (None, None, before):
+        heard = len(cloud.aws.notifications)
+        disk.minute(iops=50)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    assert "ALARM" not in alarms(cloud).values()
+    assert cloud.aws.notifications[heard:] == []
+
+
+@pytest.mark.parametrize("step_s", STEPS_S)
+def test_a_clock_that_was_ahead_for_one_sweep_delays_no_page(cloud: Cloud, step_s: float) -> None:
+    disk, memory = Disk(cloud, percent=100), Memory()
+    run_sweep(cloud, memory)
+    at = cloud.clock.now
+    cloud.clock.now = at + step_s
+    run_sweep(cloud, memory)
+    cloud.clock.now = at
+    minutes = 0
+    while not any(name.endswith("/critical") for name in alarms(cloud)):
+        burn(cloud, disk, memory)
+        minutes += 1
+        assert disk.percent > 0, f"out of credits after {minutes} minutes without a page"
