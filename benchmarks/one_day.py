@@ -23,7 +23,6 @@ from burstwatch.config import Config
 from burstwatch.fleet.page import FleetCollector
 from burstwatch.fleet.poller import Poller
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.garbage import collect_seldom
 from burstwatch.web.exposition import encode
 
 #: Looks after which what a start costs is over: all balances have been seen, and the days before of those that are near.
@@ -107,7 +106,6 @@ def main() -> int:
         float(sys.argv[3]),
         int(sys.argv[4]),
     )
-    collect_seldom()  # as the programs do
     # Looks come at once here, and pages would wait for a quota of the real time.
     pace.LISTINGS = replace(pace.LISTINGS, value=1e9)
     now, spent = float(path.read_text()), Spent()

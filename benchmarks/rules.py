@@ -7,13 +7,15 @@ week ago. It clears slowly. R8 pages too wherever the worst case is under eight 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from burstwatch.backtest.evaluate import Truth
 from burstwatch.bucket import time_to_empty
 from burstwatch.forecast.demand import quantile
 from burstwatch.history.history import History
 from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.track import Track
 
 SOON_S, SOON_STALE_S = 1_200.0, 1_800.0
 FLOOR_S, FLOOR_STALE_S = 480.0, 720.0
@@ -28,6 +30,8 @@ class Rule:
     name: str
     help: str
     has_floor: bool
+    #: Whether its alarm was on at the moment before, and since when it has been calm, by history.
+    states: WeakKeyDictionary[Track, tuple[bool, float]] = field(default_factory=WeakKeyDictionary)
 
     def judge(self, seen: Observation, known: Truth) -> Verdict:
         """Critical, where its alarm is on. It is asked moment by moment, in order."""
@@ -39,8 +43,7 @@ class Rule:
             return False
         is_stale = history.level_age_s(seen.at) > 0
         near_s = known.config.margin_s + history.level_age_s(seen.at)
-        before = history.track.memory.get(self.name)
-        was_on, since = before if isinstance(before, tuple) else (False, math.inf)
+        was_on, since = self.states.get(history.track, (False, math.inf))
         if not was_on and history.worst_s() >= near_s:
             return False
         five, ninety, season = self._times(history)
@@ -52,8 +55,8 @@ class Rule:
         mean = history.likely.mean(history.size, history.slots(SEASON_S))
         is_calm = mean < history.bucket.refill and ninety > FAR_S and not season
         since = min(since, seen.at) if is_calm else math.inf
-        state = is_on or (bool(was_on) and seen.at - since < CALM_S - history.period_s)
-        history.track.memory[self.name] = (state, since)
+        state = is_on or (was_on and seen.at - since < CALM_S - history.period_s)
+        self.states[history.track] = (state, since)
         return state
 
     def _times(self, history: History) -> tuple[float, float, bool]:

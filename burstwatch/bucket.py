@@ -15,6 +15,8 @@ only where something is printed.
 import math
 from dataclasses import dataclass
 
+from burstwatch.formatting import InputError
+
 #: Rates this close together, relative to their size, differ by rounding alone.
 ROUNDING = 1e-9
 MINUTE_S, HOUR_S, DAY_S = 60.0, 3_600.0, 86_400.0
@@ -40,14 +42,14 @@ class Bucket:
             msg = f"a bucket needs finite numbers, got {self}"
             raise ValueError(msg)
         if self.capacity <= 0:
-            msg = f"capacity must be above 0, got {self.capacity}"
-            raise ValueError(msg)
+            msg = f"must be above 0, got {self.capacity}"
+            raise InputError(msg, name="capacity")
         if self.refill < 0:
-            msg = f"refill must be 0 or more, got {self.refill}"
-            raise ValueError(msg)
+            msg = f"must be 0 or more, got {self.refill}"
+            raise InputError(msg, name="refill")
         if self.burst < self.refill:
-            msg = f"burst must be at least refill ({self.refill}), got {self.burst}"
-            raise ValueError(msg)
+            msg = f"must be at least refill ({self.refill}), got {self.burst}"
+            raise InputError(msg, name="burst")
 
     @property
     def can_drain(self) -> bool:
@@ -108,13 +110,13 @@ def level_after(bucket: Bucket, *, level: float, demand: float, seconds: float) 
     point is the whole solution.
     """
     if seconds < 0:
-        msg = f"seconds must be 0 or more, got {seconds}"
-        raise ValueError(msg)
+        msg = f"must be 0 or more, got {seconds}"
+        raise InputError(msg, name="seconds")
     net = bucket.refill - spend_rate(bucket, level=bucket.capacity, demand=demand)
     return clamp_level(bucket, level + net * seconds)
 
 
 def _check_demand(demand: float) -> None:
     if not demand >= 0:  # also refuses NaN
-        msg = f"demand must be 0 or more credits per second, got {demand}"
-        raise ValueError(msg)
+        msg = f"must be 0 or more credits per second, got {demand}"
+        raise InputError(msg, name="demand")

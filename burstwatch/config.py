@@ -6,12 +6,13 @@ The command line, the Lambda's environment (``BURSTWATCH_LEAD_S``), the page of
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import quote
 
 from burstwatch.ebs.watching_prices import METRIC_REQUEST, MONTH_S
+from burstwatch.formatting import InputError
 from burstwatch.owner_tags import WINDOWS_ALLOWED, WINDOWS_PATTERN
 
 ENV_PREFIX = "BURSTWATCH_"
@@ -79,7 +80,7 @@ def settings_of(declared: type[Any]) -> tuple[Setting, ...]:
 
 
 def parse_settings(
-    settings: Iterable[Setting], texts: Mapping[str, str], problems: list[str]
+    settings: Iterable[Setting], texts: Mapping[str, str], problems: list[ValueError]
 ) -> dict[str, Any]:
     """The values of the settings in ``texts``, by field; what is not allowed is added to ``problems``."""
     values: dict[str, Any] = {}
@@ -90,8 +91,16 @@ def parse_settings(
         try:
             values[setting.field] = setting.make(setting.parse(text))
         except ValueError as error:
-            problems.append(f"{setting.name} is {text!r}; allowed: {error}")
+            problems.append(InputError(f"is {text!r}; allowed: {error}", name=setting.name))
     return values
+
+
+def raise_all(problems: Sequence[ValueError]) -> None:
+    """Raise one problem as it is, and several as one; nothing where there is none."""
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise ValueError("; ".join(map(str, problems)))
 
 
 #: A dashboard's link shows so long before and after the message.
@@ -286,13 +295,12 @@ def parse_config(texts: Mapping[str, str]) -> Config:
     """
     names = [setting.name for setting in SETTINGS]
     problems = [
-        f"unknown setting {name!r}; allowed: {', '.join(names)}"
+        ValueError(f"unknown setting {name!r}; allowed: {', '.join(names)}")
         for name in texts
         if name not in names
     ]
     values = parse_settings(SETTINGS, texts, problems)
-    if problems:
-        raise ValueError("; ".join(problems))
+    raise_all(problems)
     return Config(**values)
 
 

@@ -18,6 +18,14 @@ ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
+class InputError(ValueError):
+    """A value that was given is wrong. ``name`` is that of the value, as settings and fields have it."""
+
+    def __init__(self, problem: str, *, name: str) -> None:
+        super().__init__(f"{name} {problem}")
+        self.name = name
+
+
 def span(seconds: float | None) -> str:
     """A time span: ``33 min``, ``5.0 h``, ``never``, or a dash for none."""
     if seconds is None:

@@ -26,7 +26,8 @@ WINDOWS_PATTERN = rf"{_WINDOW}(?: / {_WINDOW})*"
 WINDOWS_ALLOWED = "hours in UTC such as 02:00-04:00, Mon-Fri 22:00-01:30 or Sat+Sun 00:00-06:00; several are separated by ' / '"
 #: `2026-11-23T18:36Z disk is being replaced`
 _SNOOZE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\dZ)(?: ([\w .:/=+@-]{1,200}))?", re.ASCII)
-SNOOZE_ALLOWED = "a time in UTC such as 2026-11-23T18:36Z, and a reason of up to 200 letters, digits, spaces and . : / = + @ - _"
+REASON_ALLOWED = "a reason of up to 200 letters, digits, spaces and . : / = + @ - _"
+SNOOZE_ALLOWED = f"a time in UTC such as 2026-11-23T18:36Z, and {REASON_ALLOWED}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,12 @@ id alone, also when it is gone and only its alarm is left.
 
 import re
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from burstwatch.formatting import InputError
+
+#: A policy of the organisation denies it, or the region does not have the service.
+Cause: TypeAlias = Literal["forbidden", "absent", "other"]
 DIGITS = "0123456789abcdef"
 #: A part has whole digits.
 COUNTS = (1, 2, 4, 8, 16)
@@ -98,15 +103,16 @@ def parse_unit_name(text: str) -> Unit:
         ValueError: for another form.
     """
     if re.fullmatch(f"{ACCOUNT}/{REGION}", text) is None:
-        msg = f"unit is {text!r}; allowed: account/region"
-        raise ValueError(msg)
+        msg = f"is {text!r}; allowed: account/region"
+        raise InputError(msg, name="unit")
     account, _, region = text.partition("/")
     return Unit(account=account, region=region)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """A part that failed, which the rest goes on without."""
+    """A part that failed, which the rest goes on without; and what AWS means by that."""
 
     part: str
     error: str
+    cause: Cause = "other"

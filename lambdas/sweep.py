@@ -27,12 +27,10 @@ from burstwatch.aws.sweep.units import KNOWN_PER_MIB, Units
 from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.garbage import collect_seldom
 
 #: Time kept back to publish what was found, and to end, before the function is stopped.
 RESERVE_S = PUBLISH_S + 1.0
 
-collect_seldom()
 config = config_from_env(os.environ)
 units = Units(
     home=Clients(os.environ["AWS_REGION"]),

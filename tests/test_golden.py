@@ -48,7 +48,7 @@ def test_a_message_begins_with_the_severity_the_resource_the_time_the_place_and_
         assert re.search(r"\d\d:\d\dZ", title) or name == "drill", title
         assert where.startswith("Where: ")
         assert UNIT in where, where
-        assert action.startswith(("Do now: ", NO_ACTION))
+        assert action.startswith(("Do now: ", NO_ACTION.line))
         assert text.index(action) < 250
         assert not re.search("works at once|costs nothing|not known|nothing to do", text)
 

@@ -188,12 +188,16 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
 
 def _alternatives(played: Sequence[tuple[Fix, PlayedLoad]], chosen: Fix | None) -> tuple[Fix, ...]:
     """The other changes that would serve, each once and with its price where that is known."""
-    by_action: dict[str, Fix] = {}
+    others: list[Fix] = []
     for fix, played_load in played:
-        is_better = fix.action not in by_action or by_action[fix.action].usd_month is None
-        if played_load.is_served and is_better and (chosen is None or fix.action != chosen.action):
-            by_action[fix.action] = fix
-    return tuple(by_action.values())
+        if not played_load.is_served or (chosen is not None and fix.is_same_change(chosen)):
+            continue
+        same = next((n for n, other in enumerate(others) if fix.is_same_change(other)), None)
+        if same is None:
+            others.append(fix)
+        elif others[same].usd_month is None:
+            others[same] = fix
+    return tuple(others)
 
 
 def _played(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch import installing
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
-from burstwatch.formatting import DAY, HOUR, MINUTE
+from burstwatch.formatting import DAY, HOUR, MINUTE, InputError
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.bill import ONE_UNIT, Extent
@@ -239,8 +239,8 @@ def parse_duration(name: str, text: str, *, low: str, high: str) -> float:
     """
     seconds = _seconds(text)
     if seconds is None or not (_seconds(low) or 0) <= seconds <= (_seconds(high) or 0):
-        msg = f"{name} is {text!r}; allowed: minutes, hours or days such as 30m, 4h or 2d, from {low} to {high}"
-        raise ValueError(msg)
+        msg = f"is {text!r}; allowed: minutes, hours or days such as 30m, 4h or 2d, from {low} to {high}"
+        raise InputError(msg, name=name)
     return seconds
 
 

@@ -96,9 +96,8 @@ def totals(records: Sequence[AdviceRecord]) -> str:
             f". The history of {short} is shorter than a week, so nothing is advised to save there"
         )
     has_gp2 = any(
-        "change to gp3 with" in record["best_fix"]["action"]
+        record["best_fix"] and record["kind"] == "ebs_volume" and record["type"].split()[0] == "gp2"
         for record in records
-        if record["best_fix"]
     )
     return f"{text}. {AUTOMATION}" if has_gp2 else f"{text}."
 

@@ -22,8 +22,7 @@ from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
-from burstwatch.formatting import SPARKS
-from burstwatch.polling.garbage import collect_seldom
+from burstwatch.formatting import SPARKS, InputError
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
@@ -222,7 +221,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        print(f"burstwatch: {_with_flag(_one_line(error), args)}", file=stderr)
+        print(f"burstwatch: {_as_typed(error, args)}", file=stderr)
         return WRONG_INPUT
     return code
 
@@ -238,7 +237,6 @@ def main() -> NoReturn:
         # A terminal without Unicode shows signs that it has in place of blocks.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=PLAIN_SIGNS)
-    collect_seldom()
     try:
         code = run(
             sys.argv[1:],
@@ -288,12 +286,14 @@ def _read_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _with_flag(text: str, args: Sequence[str]) -> str:
-    """The text; if it begins with the name of a flag that was typed, with that as it was typed."""
-    name, blank, remainder = text.partition(" ")
-    flag = f"--{name.replace('_', '-')}"
+def _as_typed(error: Exception, args: Sequence[str]) -> str:
+    """The error in one line. A value that was given by a flag is named as that was typed."""
+    text = _one_line(error)
+    if not isinstance(error, InputError):
+        return text
+    flag = f"--{error.name.replace('_', '-')}"
     is_typed = any(arg.partition("=")[0] == flag for arg in args)
-    return f"{flag}{blank}{remainder}" if is_typed else text
+    return f"{flag}{text.removeprefix(error.name)}" if is_typed else text
 
 
 def _one_line(error: Exception) -> str:

@@ -12,6 +12,7 @@ from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
 from burstwatch.forecast.whatif_kind import described_by_hand
+from burstwatch.formatting import InputError
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
@@ -182,10 +183,8 @@ def spec_of(
         raise ValueError(msg)
     twice = [key for key in described if described[key] != sized.get(key, described[key])]
     if twice:
-        msg = (
-            f"{twice[0]} is {sized[twice[0]]!r}, and {described[twice[0]]!r} in --spec: say it once"
-        )
-        raise ValueError(msg)
+        msg = f"is {sized[twice[0]]!r}, and {described[twice[0]]!r} in --spec: say it once"
+        raise InputError(msg, name=twice[0])
     stated = {**described, **sized}
     of_file = contents.spec if kind.name == contents.kind else {}
     spec = {**of_file, **stated}
@@ -272,8 +271,8 @@ def check_times(period_s: float | None, delay_s: float) -> None:
     """
     period = 60.0 if period_s is None else period_s
     if not 1 <= period <= LONGEST_PERIOD_S:
-        msg = f"period_s must be from 1 to {LONGEST_PERIOD_S:g}, got {period:g}"
-        raise ValueError(msg)
+        msg = f"must be from 1 to {LONGEST_PERIOD_S:g}, got {period:g}"
+        raise InputError(msg, name="period_s")
     if not 0 <= delay_s <= LOOK_BACK_S:
-        msg = f"delay_s must be from 0 to {LOOK_BACK_S:g}, got {delay_s:g}"
-        raise ValueError(msg)
+        msg = f"must be from 0 to {LOOK_BACK_S:g}, got {delay_s:g}"
+        raise InputError(msg, name="delay_s")

@@ -115,6 +115,10 @@ class Fix:
         terms = ", ".join(filter(None, [self.price, self.takes]))
         return f"{self.action} ({terms}): {self.effect}"
 
+    def is_same_change(self, other: "Fix") -> bool:
+        """True if both lead to the same, whatever is known of their prices."""
+        return (self.commands, self.afterwards) == (other.commands, other.afterwards)
+
     def record(self) -> dict[str, Any]:
         """The fix as one object for ``--json``; ``usd_month`` is null where it is not known."""
         return {

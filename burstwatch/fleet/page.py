@@ -171,7 +171,8 @@ def _add_unit(page: Page, reading: UnitReading, shown: Shown, *, has_ended: bool
     if shown is not None:
         left_out = sum((reading.unit, key) not in shown for key in snapshot.assessments)
     page.add(m.UNIT_LEFT_OUT, unit, left_out)
-    for kind, reason in sorted({**snapshot.unlisted, **snapshot.blind}.items()):
+    reasons = {kind: blindness.why for kind, blindness in snapshot.blind.items()}
+    for kind, reason in sorted({**snapshot.unlisted, **reasons}.items()):
         page.add(m.KIND_UNWATCHED, (*unit, kind, stable_reason(reason)), 1)
 
 

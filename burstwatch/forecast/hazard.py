@@ -16,12 +16,13 @@ from itertools import pairwise
 from math import log
 from typing import Any
 
-from burstwatch.bucket import HOUR_S, MINUTE_S, Bucket
-from burstwatch.forecast.own_past import OwnPast, look_at_past, worst_of_past
+from burstwatch.bucket import HOUR_S, MINUTE_S
+from burstwatch.forecast.own_past import OwnPast, look_at_past
 from burstwatch.history.history import History
 
 #: Windows whose mean demand is compared, in minutes.
 MEANS = (1, 5, 15)
+QUARTER_S = 15 * MINUTE_S
 FEATURES = (
     *(f"mean_{minutes}" for minutes in MEANS),
     "highest_15_of_day",
@@ -127,40 +128,13 @@ def evidence(history: History, horizon_s: float) -> list[float]:
         for slots in (history.slots(minutes * MINUTE_S) for minutes in MEANS)
     ]
     means.append(_highest_of_day(history, past))
-    return _features(bucket, history.level_floor(), horizon_s, means, past)
-
-
-def _features(
-    bucket: Bucket, credits_left: float, horizon_s: float, means: Sequence[float], past: OwnPast
-) -> list[float]:
-    """The values of ``FEATURES`` for the mean demand of each window."""
     floor = FLOOR * bucket.refill
-    need = bucket.refill + credits_left / horizon_s
+    need = bucket.refill + history.level_floor() / horizon_s
     return [
         *(log((mean + floor) / need) for mean in means),
         log(past.alike / (1 - past.alike)),
         past.same_hours,
     ]
-
-
-def highest_hazard(history: History, horizon_s: float, slots: int, model: Model = MODEL) -> float:
-    """A bound that ``hazard`` does not exceed at any instant of the last ``slots``: one look in place of many.
-
-    No part of the hazard falls when less is left or more was asked for. So it is the hazard of the lowest level of all these
-    instants, with the highest demand of each window, and with the worst that the days before say of any of them.
-    """
-    end, bucket = history.size, history.bucket
-    oldest = max(1, end - slots)
-    credits_left = history.credits_of(min(history.levels[oldest - 1 : end]))
-    if credits_left >= horizon_s * (bucket.burst - bucket.refill):
-        return 0.0  # no demand is as fast as that
-    sums = history.likely.sums
-    windows = [history.slots(minutes * MINUTE_S) for minutes in MEANS]
-    means = [sums.highest(oldest, end, window) / window for window in windows]
-    quarters = _quarter_means(history)[max(0, oldest - history.slots(LONGEST_WINDOW_S)) : end]
-    past = worst_of_past(history, horizon_s, oldest, credits_left)
-    means.append(max(*quarters, past.highest_of_day))
-    return model.probability(_features(bucket, credits_left, horizon_s, means, past))
 
 
 def _highest_of_day(history: History, past: OwnPast) -> float:
@@ -172,10 +146,5 @@ def _highest_of_day(history: History, past: OwnPast) -> float:
 
 def _quarter_means(history: History) -> list[float]:
     """The mean over 15 minutes up to the end of each slot."""
-    means = history.track.means.get(15 * MINUTE_S)
-    if means is None:
-        slots, sums = history.slots(15 * MINUTE_S), history.likely.sums.of
-        lead = [0.0] * slots + sums
-        means = [(b - a) / slots for a, b in zip(lead[1:], sums[1:], strict=False)]
-        history.track.means[15 * MINUTE_S] = means
-    return means
+    slots = history.slots(QUARTER_S)
+    return history.track.memo.once(("quarters",), lambda: history.likely.sums.means(slots))

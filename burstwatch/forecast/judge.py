@@ -1,18 +1,16 @@
 """Judges the instants of one history: the danger now, what is held from before, and a relapse."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import Model, hazard, highest_hazard
+from burstwatch.forecast.hazard import Model, hazard
 from burstwatch.forecast.own_past import look_at_past
 from burstwatch.formatting import span
 from burstwatch.history.history import History
 from burstwatch.history.observations import Verdict
-from burstwatch.history.past import Past
 
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
@@ -37,8 +35,6 @@ class Danger:
 
 
 SAFE = Danger(verdict="ok")
-#: Keys of the memory of a track: the verdicts of past instants, and those that an earlier look has kept.
-MARKS, KEPT = "marks", "kept marks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +102,7 @@ class Judge:
         is_back = history.levels[history.newest_slot()] >= BACK_RATIO
         if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
             return now
-        return now if self._was_calm(slots) else self._worst_of_past(now, slots, ended_s=ended_s)
+        return self._worst_of_past(now, slots, ended_s=ended_s)
 
     def _worst_of_past(self, now: Danger, slots: int, *, ended_s: float) -> Danger:
         """Go back over the last ``slots``, and on from a warning that is found, until a page is or an incident ends."""
@@ -135,48 +131,16 @@ class Judge:
         return _was("warning", ended_s + warned_at * period_s + self.lag_s)
 
     def _mark(self, size: int, *, is_warned: bool) -> Verdict:
-        """The verdict of the instant at the end of the first ``size`` slots, which is worked out once."""
-        end_s = self.history.start_s + size * self.history.period_s
-        key = -end_s if is_warned else end_s
-        verdict = self._marks.get(key)
-        if verdict is None and end_s <= self._kept.until_s:
-            verdict = self._kept.verdicts.get(key)
-        if verdict is None:
-            verdict = self._at_mark(size, end_s, is_warned=is_warned)
-        self._marks[key] = verdict
-        return verdict
+        """The verdict of the instant at the end of the first ``size`` slots: no warning once one was found."""
+        terms = self.near_s, self.threshold, self.config.page_on, id(self.model)
+        return self.history.track.memo.once(
+            ("mark", size, is_warned, *terms), lambda: self._at_mark(size, is_warned=is_warned)
+        )
 
-    def _was_calm(self, slots: int) -> bool:
-        """True if the hazard cannot have been high enough to tell anybody, at any instant of the last ``slots``."""
-        if self.config.page_on == "worst" or self.history.track.is_slow:
-            return False
-        return highest_hazard(self.history, self.wide_s, slots, self.model) < self.threshold
-
-    @cached_property
-    def _marks(self) -> dict[float, Verdict]:
-        """Verdicts of past instants by their ends, negative once a warning is found.
-
-        A replay comes back to each at every moment of the hold time.
-        """
-        marks = self.history.track.memory.setdefault(self._terms, {})
-        if not isinstance(marks, dict):
-            raise TypeError(self._terms)
-        return marks
-
-    @cached_property
-    def _kept(self) -> "KeptMarks":
-        """The verdicts that an earlier look has kept, where they hold for this judge."""
-        kept = self.history.track.memory.get(KEPT)
-        return kept if isinstance(kept, KeptMarks) and kept.terms == self._terms else NONE_KEPT
-
-    @property
-    def _terms(self) -> tuple[object, ...]:
-        """All that the verdict of an instant depends on, beside the history."""
-        return MARKS, self.near_s, self.threshold, self.config.page_on, id(self.model)
-
-    def _at_mark(self, size: int, end_s: float, *, is_warned: bool) -> Verdict:
+    def _at_mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The severity at the end of the first ``size`` slots, if that is a mark that is looked at."""
         history = self.history
+        end_s = history.start_s + size * history.period_s
         is_page_mark = end_s % PAGE_STEP_S < history.period_s
         is_warning_mark = end_s % WARNING_STEP_S < history.period_s and not is_warned
         if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
@@ -217,42 +181,10 @@ class Judge:
         return f"{why}; after {past.spent} of {past.moments} similar moments of the last week, the load would have used up what is left"
 
     def _hazard(self, history: History, horizon_s: float) -> float:
-        memory, key = history.track.memory, (history.size, horizon_s, id(self.model))
-        cached = memory.get(key)
-        if not isinstance(cached, float):
-            cached = memory[key] = hazard(history, horizon_s, self.model)
-        return cached
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KeptMarks:
-    """Verdicts of past instants, as a look saw them, for the next look at the same resource.
-
-    They are by the end of the instant, negative once a warning was found. They hold for the same ``terms`` of the judge, with
-    the same days before, and up to ``until_s``: so far the datapoints are still the same.
-    """
-
-    terms: object
-    past: Past | None
-    verdicts: Mapping[float, Verdict]
-    until_s: float = math.inf
-
-
-NONE_KEPT = KeptMarks(terms=None, past=None, verdicts={})
-
-
-def recall_marks(history: History, kept: KeptMarks | None, *, until_s: float) -> None:
-    """Let the judge of a history find what an earlier look has kept of the instants up to ``until_s``."""
-    if kept is not None and kept.past is history.track.past:
-        history.track.memory[KEPT] = replace(kept, until_s=until_s)
-
-
-def marks_to_keep(history: History) -> KeptMarks | None:
-    """The verdicts of past instants. None if there are none."""
-    for terms, marks in history.track.memory.items():
-        if isinstance(terms, tuple) and terms[0] == MARKS and isinstance(marks, dict):
-            return KeptMarks(terms=terms, past=history.track.past, verdicts=marks)
-    return None
+        return history.track.memo.once(
+            ("hazard", history.size, horizon_s, id(self.model)),
+            lambda: hazard(history, horizon_s, self.model),
+        )
 
 
 def _slow_s(history: History) -> float:

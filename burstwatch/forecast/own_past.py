@@ -71,29 +71,6 @@ def look_at_past(history: History, horizon_s: float) -> OwnPast:
     )
 
 
-def worst_of_past(history: History, horizon_s: float, oldest: int, credits_left: float) -> OwnPast:
-    """A bound of ``look_at_past`` at all instants from the first ``oldest`` slots on, none of which has less than ``credits_left``.
-
-    Its demand is the highest of each window, its hours are all of theirs together.
-    """
-    past = history.track.past
-    if past is None:
-        return UNKNOWN
-    refill, slots = history.bucket.refill, ceil(horizon_s / past.period_s)
-    begin = _until(past, history.start_s + oldest * history.period_s)
-    until = _until(past, history.end_s)
-    windows = _windows(history, past)
-    sums = [history.likely.sums.highest(oldest, history.size, window) for window in windows]
-    step = _step(sums, windows, refill)
-    hours = {_whole_hour(past, slot) for slot in range(begin, until + 1)}
-    shares = (_alike(past, refill, hour, slots, credits_left, step)[0] for hour in hours)
-    return OwnPast(
-        alike=max(shares),
-        same_hours=_any_same_hours(history, past, horizon_s, oldest, credits_left),
-        highest_of_day=max(past.means[max(0, begin - DAY_SLOTS) : until], default=0.0),
-    )
-
-
 def _until(past: Past, end_s: float) -> int:
     """The number of slots of the past that had ended by then."""
     return max(0, min(len(past.rates), floor((end_s - past.start_s) / past.period_s + 1e-6)))
@@ -110,19 +87,14 @@ def _windows(history: History, past: Past) -> list[int]:
 
 
 def _highest_of_day(past: Past, until: int) -> float:
-    key = ("highest", until)
-    cached = past.memory.get(key)
-    if not isinstance(cached, float):
-        cached = max(past.means[max(0, until - DAY_SLOTS) : until], default=0.0)
-        past.memory[key] = cached
-    return cached
+    day = slice(max(0, until - DAY_SLOTS), until)
+    return past.memo.once(("highest", until), lambda: max(past.means[day], default=0.0))
 
 
 class _Moments:
     """Cache of a past: the demand of each slot, and the credits spent after it."""
 
     def __init__(self, past: Past, refill: float) -> None:
-        # Not the past itself, which keeps this: the two would wait for the search for garbage.
         self._rates, self._period_s = past.rates, past.period_s
         self._refill, self._sums = refill, summed(past.rates).sums
         self._steps: dict[int, int] = {}
@@ -145,18 +117,7 @@ class _Moments:
 
 
 def _moments_of(past: Past, refill: float) -> _Moments:
-    cached = past.memory.get(refill)
-    if not isinstance(cached, _Moments):
-        cached = past.memory[refill] = _Moments(past, refill)
-    return cached
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Week:
-    """Credits spent after the moments of a week, sorted, by the demand of each."""
-
-    until: int
-    by_step: dict[int, list[float]]
+    return past.memo.once(("moments", refill), lambda: _Moments(past, refill))
 
 
 def _alike(
@@ -166,7 +127,8 @@ def _alike(
 
     Or of those with less, if that is more: more demand is never a better sign.
     """
-    week, moments, spent = _week(past, refill, until, slots), 0, 0
+    week = past.memo.once(("week", refill, until, slots), lambda: _week(past, refill, until, slots))
+    moments = spent = 0
     shares = []
     for step in sorted({*week, now}, reverse=True):
         spendings = week.get(step, [])
@@ -179,11 +141,7 @@ def _alike(
 
 
 def _week(past: Past, refill: float, until: int, slots: int) -> dict[int, list[float]]:
-    """The week up to ``until``. Of a long recording a few hours are kept at a time."""
-    key = ("week", refill, until % (4 * HOUR_SLOTS), slots)
-    cached = past.memory.get(key)
-    if isinstance(cached, _Week) and cached.until == until:
-        return cached.by_step
+    """The credits spent after the moments of the week up to ``until``, sorted, by the demand of each."""
     moments = _moments_of(past, refill)
     by_step: dict[int, list[float]] = {}
     begin = max(0, until - WEEK_SLOTS)
@@ -194,7 +152,6 @@ def _week(past: Past, refill: float, until: int, slots: int) -> dict[int, list[f
         by_step.setdefault(moments.step(slot), []).append(spent)
     for spendings in by_step.values():
         spendings.sort()
-    past.memory[key] = _Week(until=until, by_step=by_step)
     return by_step
 
 
@@ -202,27 +159,6 @@ def _step(sums: Sequence[float], windows: Sequence[int], refill: float) -> int:
     """The demand of some windows by its sum in each, in steps; before the first slot was no I/O."""
     logs = [log(total / slots / refill + FLOOR) for total, slots in zip(sums, windows, strict=True)]
     return floor(sum(logs) / len(logs) / STEP)
-
-
-def _any_same_hours(
-    history: History, past: Past, horizon_s: float, oldest: int, credits_left: float
-) -> float:
-    """A bound of ``_same_hours`` at all instants from ``oldest`` on: their hours are taken together."""
-    length = int(horizon_s / past.period_s) + SLACK_SLOTS
-    offset_s = history.start_s - past.start_s
-    begin, end = (
-        floor((offset_s + size * history.period_s) / past.period_s + 1e-6)
-        for size in (oldest, history.size)
-    )
-    moments = _moments_of(past, history.bucket.refill)
-    days = range(1, DAYS_BACK + 1)
-    known_days = [day for day in days if end - day * DAY_SLOTS >= 0]
-    dry = sum(
-        moments.spent(max(0, begin - day * DAY_SLOTS), length + end - begin) >= credits_left
-        for day in known_days
-    )
-    surely_known = sum(begin - day * DAY_SLOTS >= 0 for day in known_days)
-    return max(UNKNOWN.same_hours, min(1.0, (dry + 0.1) / (surely_known + 1)))
 
 
 def _same_hours(history: History, past: Past, horizon_s: float, credits_left: float) -> float:

@@ -43,8 +43,6 @@ SEVERITY: dict[Verdict, int] = {
 #: The lag of the data is rounded up to this: sweeps begin at another part of a second each time, and would else judge all
 #: instants of the past anew.
 LAG_STEP_S = 30.0
-#: The verdicts that nobody is told of, and that stand while the balance does not fall.
-STILL: frozenset[Verdict] = frozenset({"ok", "watch"})
 #: The verdicts for which somebody is woken.
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
@@ -121,36 +119,6 @@ def _judged(projection: Projection, danger: Danger) -> Assessment:
     return Assessment(
         verdict=danger.verdict, reason=reason, projection=projection, danger=danger.why
     )
-
-
-def renewed(
-    observation: Observation, last: Assessment, config: Config, *, data_age_s: float
-) -> Assessment | None:
-    """The last assessment with a new projection, of a balance that has not fallen since. None where it must be judged anew.
-
-    What has not fallen can be spent no sooner than before, so its danger is as it was. It is judged anew where its data is
-    older than the ``data_age_s`` with which it was judged, for the horizon contains that, and where somebody is told of the
-    worst case alone.
-    """
-    resource = observation.resource
-    is_lowered = resource.starts_empty or resource.highest_verdict in STILL
-    if last.verdict not in STILL or is_lowered or config.page_on == "worst":
-        return None
-    history, projection = (
-        observation.history,
-        project(observation, max_data_age_s=config.max_data_age_s),
-    )
-    if history is None or projection.state not in {"finite", "infinite"}:
-        return None
-    if (projection.data_age_s or 0.0) > data_age_s + LAG_STEP_S:
-        return None
-    own_config = config.with_lead(*resource.leads)
-    judge = _judge(history, own_config, MODEL, lag_s=_lag_s(history, projection, own_config))
-    if judge.worst_s(history.size) >= judge.near_s:
-        return _judged(projection, SAFE)
-    if last.verdict == "ok":
-        return None
-    return _judged(projection, Danger(verdict=last.verdict, why=last.danger))
 
 
 def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:

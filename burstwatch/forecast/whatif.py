@@ -17,7 +17,7 @@ from burstwatch.ebs.volumes import (
     served_load,
     volume_spec,
 )
-from burstwatch.formatting import number
+from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import State
 
 #: Limits of a demand; a limit of 0 would be no volume.
@@ -158,8 +158,8 @@ def check_balance(percent: float) -> None:
         ValueError: naming the value.
     """
     if not 0 <= percent <= 100:  # noqa: PLR2004 - a percentage
-        msg = f"balance_percent must be 0 to 100, got {percent:g}"
-        raise ValueError(msg)
+        msg = f"must be 0 to 100, got {percent:g}"
+        raise InputError(msg, name="balance_percent")
 
 
 def _check(question: Question) -> None:
@@ -168,13 +168,13 @@ def _check(question: Question) -> None:
         value = getattr(question, name)
         lowest = SMALLEST if name in LIMITS else 0.0
         if value is not None and not (value == lowest or SMALLEST <= value <= LARGEST):
-            msg = f"{name} must be 0 or more, got {value:g}"
-            if name in LIMITS or value > LARGEST:
-                msg = f"{name} must be from {lowest:g} to {LARGEST:g}, got {value:g}"
-            raise ValueError(msg)
+            is_bounded = name in LIMITS or value > LARGEST
+            span_of_values = f"from {lowest:g} to {LARGEST:g}" if is_bounded else "0 or more"
+            msg = f"must be {span_of_values}, got {value:g}"
+            raise InputError(msg, name=name)
     if question.io_kib is not None and not SMALLEST <= question.io_kib <= LARGEST:
-        msg = f"io_kib must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
-        raise ValueError(msg)
+        msg = f"must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
+        raise InputError(msg, name="io_kib")
     check_balance(question.balance_percent)
 
 
@@ -185,22 +185,20 @@ def _check_provisioned(question: Question) -> None:
     iops, mib_s = question.provisioned_iops, question.provisioned_mib_s
     if iops is not None:
         if chosen is None:
-            msg = (
-                f"provisioned_iops is {iops:g}, and {kind.name} has none: only gp3, io1 and io2 do"
-            )
-            raise ValueError(msg)
+            msg = f"is {iops:g}, and {kind.name} has none: only gp3, io1 and io2 do"
+            raise InputError(msg, name="provisioned_iops")
         most = chosen.most_iops(kind, question.size_gib)
         if not chosen.iops.value <= iops <= most:
-            msg = f"provisioned_iops must be {chosen.iops.value:g} to {most:g} for {kind.name} of {question.size_gib:g} GiB, got {iops:g}"
-            raise ValueError(msg)
+            msg = f"must be {chosen.iops.value:g} to {most:g} for {kind.name} of {question.size_gib:g} GiB, got {iops:g}"
+            raise InputError(msg, name="provisioned_iops")
     if mib_s is not None:
         if chosen is None or chosen.mib_s is None:
-            msg = f"provisioned_mib_s is {mib_s:g}, and {kind.name} has none: only gp3 does"
-            raise ValueError(msg)
+            msg = f"is {mib_s:g}, and {kind.name} has none: only gp3 does"
+            raise InputError(msg, name="provisioned_mib_s")
         most = chosen.most_mib_s(kind, chosen.iops.value if iops is None else iops)
         if not chosen.mib_s.value <= mib_s <= most:
-            msg = f"provisioned_mib_s must be {chosen.mib_s.value:g} to {most:g} at {chosen.iops.value if iops is None else iops:g} IOPS, got {mib_s:g}"
-            raise ValueError(msg)
+            msg = f"must be {chosen.mib_s.value:g} to {most:g} at {chosen.iops.value if iops is None else iops:g} IOPS, got {mib_s:g}"
+            raise InputError(msg, name="provisioned_mib_s")
 
 
 def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from burstwatch.forecast.whatif import check_balance, how_long
+from burstwatch.formatting import InputError
 from burstwatch.history.observations import Resource, State
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import IOPS, MIB_S
@@ -89,8 +90,8 @@ def answer_for(
             raise ValueError(msg)
         most = 100.0 if name == "cpu_percent" else LARGEST
         if not 0 <= value <= most:
-            msg = f"{name} must be from 0 to {most:g}, got {value:g}"
-            raise ValueError(msg)
+            msg = f"must be from 0 to {most:g}, got {value:g}"
+            raise InputError(msg, name=name)
     answers = [
         _of_bucket(kind, resource, load, balance_percent / 100)
         for resource in described_by_hand(kind, spec)

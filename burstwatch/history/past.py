@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from burstwatch.history.memo import Memo
 from burstwatch.history.points import DemandPoint
 
 #: The period at which the days before are asked for.
@@ -14,15 +15,15 @@ PAST_PERIOD_S = 300.0
 class Past:
     """Credits per second at a coarse period, days back, from the first datapoint there is.
 
-    ``means`` are those of three slots up to each, a quarter of an hour. ``memory`` keeps
-    what was made of all this.
+    ``means`` are those of three slots up to each, a quarter of an hour. ``memo`` keeps what was
+    computed of all this.
     """
 
     start_s: float
     period_s: float
     rates: list[float]
     means: list[float]
-    memory: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=Memo, compare=False, repr=False)
 
 
 def to_past(demand: Sequence[DemandPoint]) -> Past | None:

@@ -1,8 +1,5 @@
-"""Datapoints of a level and of demand, their cadence, and the levels of the last hours kept small."""
+"""Datapoints of a level and of demand, and their cadence."""
 
-import math
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -192,40 +189,3 @@ class Series(Sequence[Point]):
 def even_starts(start_s: float, period_s: float, size: int) -> list[float]:
     """The starts of so many periods without a gap. Resources that are asked together share them."""
     return [start_s + period_s * slot for slot in range(size)]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Levels:
-    """One value a minute from ``start_s`` on, not a number where CloudWatch had none.
-
-    ``until_s`` is when they were last asked for: all that could be known then is in them.
-    """
-
-    start_s: float
-    values: "array[float]"  # not subscriptable at run time before Python 3.12
-    until_s: float
-
-    def between(self, first_s: float, end_s: float) -> Series:
-        """The datapoints that begin at ``first_s`` or later and before ``end_s``."""
-        begin = max(0, math.ceil((first_s - self.start_s) / FINE_S))
-        end = max(begin, math.ceil((end_s - self.start_s) / FINE_S))
-        values = self.values[begin:end].tolist()
-        starts = even_starts(self.start_s + FINE_S * begin, FINE_S, len(values))
-        if not math.isnan(sum(values)):
-            return Series(starts, values)
-        pairs = zip(starts, values, strict=True)
-        return Series.of((start, value) for start, value in pairs if not math.isnan(value))
-
-
-def keep_levels(series: Series, *, since_s: float, until_s: float) -> Levels:
-    """The datapoints from ``since_s`` on; all begin at a whole minute."""
-    start_s = math.ceil(since_s / FINE_S) * FINE_S
-    begin = bisect_left(series.starts, start_s)
-    starts, kept = series.starts[begin:], series.values[begin:]
-    if starts and starts == even_starts(start_s, FINE_S, len(starts)):
-        return Levels(start_s=start_s, values=array("d", kept), until_s=until_s)
-    size = 0 if not starts else int((starts[-1] - start_s) // FINE_S) + 1
-    values = array("d", [math.nan]) * size
-    for start, value in zip(starts, kept, strict=True):
-        values[int((start - start_s) // FINE_S)] = value
-    return Levels(start_s=start_s, values=values, until_s=until_s)

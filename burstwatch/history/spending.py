@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import sub
 from typing import Protocol
 
 from burstwatch.bucket import Bucket
@@ -36,12 +35,10 @@ class Sums:
         """The sum of the ``slots`` before ``end``; what was before the first is 0."""
         return self.of[end] - self.of[max(0, end - slots)]
 
-    def highest(self, oldest: int, end: int, slots: int) -> float:
-        """The highest sum over ``slots`` that ends at one of the slots from ``oldest`` to ``end``."""
-        missing = [0.0] * min(slots - oldest, end - oldest + 1)
-        before = [*missing, *self.of[max(0, oldest - slots) : max(0, end - slots + 1)]]
-        highest: float = max(map(sub, self.of[oldest : end + 1], before))
-        return highest
+    def means(self, slots: int) -> list[float]:
+        """The mean of the ``slots`` before each slot's end; what was before the first is 0."""
+        lead = [0.0] * slots + self.of
+        return [(b - a) / slots for a, b in zip(lead[1:], self.of[1:], strict=False)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

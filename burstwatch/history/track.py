@@ -7,6 +7,7 @@ from functools import cached_property
 from operator import sub
 
 from burstwatch.bucket import DAY_S, Bucket
+from burstwatch.history.memo import Memo
 from burstwatch.history.past import Past
 from burstwatch.history.points import (
     FINE_S,
@@ -59,7 +60,7 @@ class Track:
 
     ``levels`` are shares of the bucket, infinite where there is no datapoint; ``known`` is
     the I/O, None where there is none. ``is_slow`` is for a bucket that empties in hours, and is judged by
-    the mean of hours. ``means`` and ``memory`` keep what was computed.
+    the mean of hours. ``memo`` keeps what was computed.
     """
 
     def __init__(
@@ -89,13 +90,12 @@ class Track:
             for before in range(max(0, slot + 1 - round(point.period_s / period_s)), slot):
                 self.points[before] = point
         self.has_demand = bool(demand)
-        self.means: dict[float, list[float]] = {}
-        self.memory: dict[object, object] = {}
+        self.memo = Memo()
 
     def with_past(self, past: Past) -> "Track":
-        """Return a copy with other days before. The cache is dropped, because its values depend on them."""
+        """Return a copy with other days before, of which nothing is computed yet."""
         clone = copy(self)
-        clone.past, clone.memory = past, {}
+        clone.past, clone.memo = past, Memo()
         return clone
 
     def _level_slots(self, series: LevelSeries) -> Sequence[int]:

@@ -7,6 +7,7 @@ rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baselin
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
@@ -344,7 +345,10 @@ def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
 
 
 def cpu_example(
-    help_text: str, item: Callable[[Mapping[str, str]], tuple[Item, Related]], **more: str
+    help_text: str,
+    item: Callable[[Mapping[str, str]], tuple[Item, Related]],
+    defaults: Mapping[str, str] = MappingProxyType({}),
+    **more: str,
 ) -> Example:
     """The description by hand of an instance type with CPU credits, which must be in AWS's table."""
 
@@ -360,6 +364,7 @@ def cpu_example(
         totals=totals,
         unit="credit",
         unit_size=CREDIT_S,
+        defaults=defaults,
     )
 
 
@@ -368,6 +373,7 @@ def larger_fix(
     demand: float,
     *,
     word: str,
+    verb: str = "change to",
     prefix: str = "",
     takes: Takes = STOPS,
     usd_month: float | None = None,
@@ -375,7 +381,7 @@ def larger_fix(
 ) -> Iterator[Fix]:
     """A larger instance of the family, or one without credits where none earns enough; nothing where it earns enough.
 
-    ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
+    ``verb`` is how the action begins, for what can be changed or has to be made anew. ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
     """
     spec = detail.spec
     if demand <= spec.baseline:
@@ -383,7 +389,7 @@ def larger_fix(
     size = larger_size(spec, demand, detail.terms.largest)
     if not size:
         yield Fix(
-            action=f"change to {word} without CPU credits",
+            action=f"{verb} {word} without CPU credits",
             effect="never slows down",
             takes=takes,
             afterwards=Afterwards(bucket=None),
@@ -391,7 +397,7 @@ def larger_fix(
         return
     name = f"{prefix}{spec.family}.{size}"
     yield Fix(
-        action=f"change to {name}",
+        action=f"{verb} {name}",
         effect=f"covers the current load of {number(demand)} vCPU",
         takes=takes,
         usd_month=usd_month,

@@ -16,7 +16,7 @@ from burstwatch.ebs.load import MIB_PER_MB, Traffic
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
 from burstwatch.fixes.fix import STOPS, Fix
-from burstwatch.formatting import number
+from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
@@ -184,8 +184,8 @@ def instance_example(
         for unit in ("iops", "mb_s"):
             sustained, reached = spec[f"baseline_{unit}"], spec[f"maximum_{unit}"]
             if float(reached) < float(sustained):
-                msg = f"maximum_{unit} is {reached}; allowed: baseline_{unit} ({sustained}) or more"
-                raise ValueError(msg)
+                msg = f"is {reached}; allowed: baseline_{unit} ({sustained}) or more"
+                raise InputError(msg, name=f"maximum_{unit}")
         type_info = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
         return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): type_info}}
 

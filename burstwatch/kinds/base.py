@@ -8,11 +8,11 @@ name in a kind against AWS's own service models.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
-from burstwatch.formatting import number
+from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._names import name_from_tags
@@ -57,8 +57,8 @@ def float_in(
         value = -1.0
     if not (value > 0 and low <= value <= high):
         least = f"at least {low:g}" if low else "above 0"
-        msg = f"{name} must be {least} and at most {high:g}, got {spec[name]!r}"
-        raise ValueError(msg)
+        msg = f"must be {least} and at most {high:g}, got {spec[name]!r}"
+        raise InputError(msg, name=name)
     return value
 
 
@@ -277,7 +277,7 @@ def falls_to_baseline(resource: Resource) -> AtZero:
 class Example:
     """How a resource is described by hand, for `whatif` and `explain`.
 
-    ``spec`` and ``load`` are names of values with their help. ``item(spec)`` is what AWS would list
+    ``spec`` and ``load`` are names of values with their help, ``defaults`` the values that need not be given. ``item(spec)`` is what AWS would list
     of such a resource, with what the lookups would find. ``totals(resource, load)`` are the amounts of one second of
     a load, by metric. ``unit`` is that of a credit as AWS counts it, which is ``unit_size`` of the bucket's.
     """
@@ -288,6 +288,7 @@ class Example:
     totals: Callable[[Resource, Mapping[str, float]], Totals]
     unit: Literal["io", "MiB", "credit"]
     unit_size: float = 1.0
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,7 @@ from statistics import fmean
 
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import HOURS_A_MONTH, price
+from burstwatch.formatting import InputError
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds._ec2 import (
@@ -228,8 +229,8 @@ def _more_usd(resource: Resource, demand: float) -> float | None:
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     mode = spec.get("mode", STANDARD)
     if mode not in {STANDARD, UNLIMITED}:
-        msg = f"mode must be {STANDARD} or {UNLIMITED}, got {mode!r}"
-        raise ValueError(msg)
+        msg = f"must be {STANDARD} or {UNLIMITED}, got {mode!r}"
+        raise InputError(msg, name="mode")
     item = {"InstanceId": "i-example", "InstanceType": spec["type"]}
     return item, {TYPES: {}, MODES: {"i-example": {"CpuCredits": mode}}}
 
@@ -259,6 +260,9 @@ KIND = Kind(
     usd_month=usd_month,
     savings=savings,
     example=_cpu.cpu_example(
-        "an instance type, such as t3.medium", _item, mode="standard (default) or unlimited"
+        "an instance type, such as t3.medium",
+        _item,
+        defaults={"mode": STANDARD},
+        mode=f"{STANDARD} (default) or {UNLIMITED}",
     ),
 )

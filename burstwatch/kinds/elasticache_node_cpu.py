@@ -101,20 +101,21 @@ def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
 def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
     """A larger node; its price is not known here."""
     node: Node = resource.detail
+    is_fixed = node.engine == MEMCACHED
     for larger in _cpu.larger_fix(
         node,
         demand,
         word="a node type",
+        verb="make a new cluster with" if is_fixed else "change to",
         prefix="cache.",
         takes="takes minutes to hours",
         commands_for=partial(_retyped, resource, node),
     ):
-        if node.engine != MEMCACHED:
+        if not is_fixed:
             yield larger
         else:
             yield replace(
                 larger,
-                action=larger.action.replace("change to", "make a new cluster with"),
                 effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
                 commands=(),
             )

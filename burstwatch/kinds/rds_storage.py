@@ -15,7 +15,7 @@ from burstwatch.ebs.load import MIB, io_load
 from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
-from burstwatch.formatting import number
+from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import _rds
@@ -49,6 +49,8 @@ STORAGE_PAGE = Source(
     note="four volumes from 400 GiB, for Oracle from 200 GiB, for SQL Server never",
 )
 STRIPES = Figure(value=4, unit="volumes", source=STORAGE_PAGE)
+#: Of a database that is described by hand without its engine.
+DEFAULT_ENGINE = "postgres"
 #: The storage in GiB from which an engine stripes, by how its name begins.
 STRIPED_FROM: dict[str, Figure | None] = {
     "mysql": Figure(value=400, unit="GiB", source=STORAGE_PAGE),
@@ -211,8 +213,8 @@ def _striped_from(engine: str) -> Figure | None:
     for prefix, threshold in STRIPED_FROM.items():
         if engine.startswith(prefix):
             return threshold
-    msg = f"engine {engine!r} is unknown; allowed: {', '.join(STRIPED_FROM)}"
-    raise ValueError(msg)
+    msg = f"{engine!r} is unknown; allowed: {', '.join(STRIPED_FROM)}"
+    raise InputError(msg, name="engine")
 
 
 def _striped(bucket: Bucket, stripes: int) -> Bucket:
@@ -344,7 +346,7 @@ def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
 def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
     listed = {
         "DBInstanceIdentifier": "example",
-        "Engine": spec.get("engine", "postgres"),
+        "Engine": spec.get("engine", DEFAULT_ENGINE),
         "StorageType": spec["type"],
         "AllocatedStorage": float_in(spec, "size_gib"),
     }
@@ -370,7 +372,7 @@ KIND = Kind(
         spec={
             "type": "gp2",
             "size_gib": "the allocated storage",
-            "engine": "postgres (default), mysql, oracle-ee, ...",
+            "engine": f"{DEFAULT_ENGINE} (default), mysql, oracle-ee, ...",
         },
         load={
             "iops": "operations per second",
@@ -380,5 +382,6 @@ KIND = Kind(
         item=_item,
         totals=totals,
         unit="io",
+        defaults={"engine": DEFAULT_ENGINE},
     ),
 )

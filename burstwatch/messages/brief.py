@@ -15,7 +15,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, plain_name
 from burstwatch.history.background import Background
-from burstwatch.history.observations import Resource, Verdict
+from burstwatch.history.observations import Resource, State, Verdict
 from burstwatch.history.points import AT_LIMIT
 from burstwatch.kinds._names import cluster_of, stack_of
 from burstwatch.kinds.base import AtZero, Kind, RatesByMetric
@@ -30,7 +30,7 @@ class Brief:
     """Everything there is to say, in short phrases.
 
     ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
-    ``headline`` says what happens to the ``credit_name`` and when, as what follows "orders-db: burst credits". ``level``
+    ``does`` says what happens to the ``credit_name``, as what follows "orders-db: burst credits", and ``when``. ``level``
     is the balance. A phrase that is empty does not apply.
     ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
     programs; what is not known or never comes is absent. ``ended_because`` says why nothing is in danger any more, if the credits
@@ -45,7 +45,9 @@ class Brief:
     type: str
     verdict: Verdict
     at: float
-    headline: str
+    state: State
+    does: str
+    when: str
     credit_name: str
     between: str
     at_zero: AtZero
@@ -66,7 +68,12 @@ class Brief:
     @property
     def has_run_out(self) -> bool:
         """True if there are no credits left."""
-        return self.numbers.get("state") == "exhausted"
+        return self.state == "exhausted"
+
+    @property
+    def headline(self) -> str:
+        """What the credits do, and when."""
+        return f"{self.does} {self.when}"
 
 
 def _why_resolved(resource: Resource) -> str:
@@ -89,6 +96,7 @@ def make_brief(
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     fixes = _fixes(resource, projection, kind, background.rates)
+    does, when = _outlook(projection)
     return Brief(
         ended_because=_why_resolved(resource),
         resource_id=resource.id,
@@ -99,7 +107,9 @@ def make_brief(
         type=resource.facts.get("type", resource.kind),
         verdict=assessment.verdict,
         at=projection.at,
-        headline=_headline(projection),
+        state=projection.state,
+        does=does,
+        when=when,
         credit_name=resource.credit_name,
         between=_between(projection),
         at_zero=at_zero_of(resource, kind),
@@ -123,25 +133,25 @@ def at_zero_of(resource: Resource, kind: Kind) -> AtZero:
     return kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN
 
 
-def _headline(projection: Projection) -> str:
-    """Say in a few words when the credits run out, as sure as the projection is."""
+def _outlook(projection: Projection) -> tuple[str, str]:
+    """What the credits do, as sure as the projection is, and when."""
     now = projection.at
     if projection.state == "exhausted":
-        return f"have run out ({hour_of(now)})"
+        return "have run out", f"({hour_of(now)})"
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
-            return f"run out in more than a day (as of {hour_of(now)})"
-        return f"run out in {countdown(likely)} ({hour_of(now + likely)})"
+            return "run out", f"in more than a day (as of {hour_of(now)})"
+        return "run out", f"in {countdown(likely)} ({hour_of(now + likely)})"
     soonest_s = min(
         (seconds for seconds in (projection.low_s, worst) if seconds is not None and seconds < DAY),
         default=None,
     )
     if soonest_s is None:
-        return f"are low ({hour_of(now)})"
+        return "are low", f"({hour_of(now)})"
     if soonest_s < MINUTE:
-        return f"may run out any minute ({hour_of(now)})"
-    return f"may run out by {hour_of(now + soonest_s)}"
+        return "may run out", f"any minute ({hour_of(now)})"
+    return "may run out", f"by {hour_of(now + soonest_s)}"
 
 
 def _between(projection: Projection) -> str:

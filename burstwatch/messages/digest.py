@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from burstwatch.config import Links
 from burstwatch.formatting import DAY, plain_name, span
 from burstwatch.messages.episode import Episode
-from burstwatch.messages.message import NO_ACTION, Message, links_of
+from burstwatch.messages.message import NO_ACTION, Message, Step, links_of
 
 #: A page was false by our own count where the bucket was never empty nor under this share.
 FALSE_ABOVE = 0.2
@@ -76,7 +76,7 @@ def is_near_miss(episode: Episode) -> bool:
     return not episode.was_empty and is_near
 
 
-def _top_fixes(episodes: Sequence[Episode]) -> tuple[str, ...]:
+def _top_fixes(episodes: Sequence[Episode]) -> tuple[Step, ...]:
     """The changes that would help most: for the resources longest without credits, then for those most often in danger."""
     by_resource: dict[tuple[str, str], list[Episode]] = {}
     for episode in episodes:
@@ -90,10 +90,13 @@ def _top_fixes(episodes: Sequence[Episode]) -> tuple[str, ...]:
     if not worst:
         return (NO_ACTION,)
     return (
-        "Top fixes:",
+        Step("", "Top fixes:"),
         *(
-            f"{number}. {plain_name(group[-1].name) or group[-1].resource_id} ({group[-1].resource_id}, "
-            f"{_count(len(group), 'episode')}): {group[-1].fix}"
+            Step(
+                "",
+                f"{number}. {plain_name(group[-1].name) or group[-1].resource_id} ({group[-1].resource_id}, "
+                f"{_count(len(group), 'episode')}): {group[-1].fix}",
+            )
             for number, group in enumerate(worst, 1)
         ),
     )

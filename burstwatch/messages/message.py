@@ -33,10 +33,27 @@ SHORTEST_NAME = 10
 FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
-#: The line of a message after which there is nothing to do.
-NO_ACTION = "No action needed"
+#: How a line of what to do begins.
+StepLabel: TypeAlias = Literal["Do now", "Do next", "Note", "Command", ""]
 #: Number of the worst that are named where one message stands for many.
 NAMED_IN_MASS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of what to do."""
+
+    label: StepLabel
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The line with its beginning."""
+        return f"{self.label}: {self.text}" if self.label else self.text
+
+
+#: The line of a message after which there is nothing to do.
+NO_ACTION = Step("", "No action needed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +69,7 @@ class Message:
     event: Event
     title: str
     where: str = ""
-    actions: tuple[str, ...]
+    actions: tuple[Step, ...]
     facts: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...]
     timeline: Timeline | None = None
@@ -142,7 +159,7 @@ def over_message(
         event="recovered" if brief else "gone",
         title=_over_title(brief, resource_id, timeline, at=at, at_zero_s=at_zero_s),
         where=_where(brief) if brief else f"Where: {resource_id}, {unit}",
-        actions=("Do now: follow its warning alarm" if is_warning else NO_ACTION,),
+        actions=(Step("Do now", "follow its warning alarm") if is_warning else NO_ACTION,),
         facts=_lines(
             ("Alarm", _lasted(timeline, at)),
             ("Credits", "; ".join(filter(None, (level, now, brief.data if brief else "")))),
@@ -212,7 +229,7 @@ def mass_over_message(
         event="mass",
         title=f"RESOLVED many resources: only a few are still {are} ({hour_of(at)})",
         where=f"Where: {where}",
-        actions=("Do now: handle the remaining alarms of single resources, if there are any",),
+        actions=actions(["handle the remaining alarms of single resources, if there are any"]),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
         links=links_of("mass", links, unit=unit, at=at),
@@ -310,7 +327,7 @@ def _soonest(brief: Brief) -> str:
     """The time at which a resource runs out, as the end of a title."""
     if brief.has_run_out:
         return f"now ({hour_of(brief.at)})"
-    return brief.headline.removeprefix("run out ").removeprefix("may run out ")
+    return brief.when
 
 
 def label(brief: Brief) -> str:
@@ -341,16 +358,18 @@ def machine_context(brief: Brief) -> dict[str, str]:
     return {name: value for name, value in context.items() if value}
 
 
-def actions(steps: Sequence[str], *, note: str = "", command: str = "") -> tuple[str, ...]:
+def actions(steps: Sequence[str], *, note: str = "", command: str = "") -> tuple[Step, ...]:
     """The steps as lines: the first for now, the others after it, and the command for the one that has it.
 
     ``note`` comes before the command: whoever runs it must know who may undo it.
     """
-    lines = [
-        f"{'Do next' if number else 'Do now'}: {step}"
-        for number, step in enumerate(steps or ["follow the runbook"])
-    ]
-    return (*lines, *_lines(("Note", note), ("Command", command)))
+    first, *others = steps or ["follow the runbook"]
+    after = [Step("Note", note), Step("Command", command)]
+    return (
+        Step("Do now", first),
+        *(Step("Do next", step) for step in others),
+        *(step for step in after if step.text),
+    )
 
 
 def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:

@@ -26,11 +26,12 @@ def description(message: Message) -> str:
     timeline = [message.timeline.line] if message.timeline else []
     links = [f"{name}: {address}" for name, address in message.links]
     lines = [f"{message.title}\n{message.where}" if message.where else message.title]
-    lines += [*message.actions, *message.facts]
+    lines += [*(step.line for step in message.actions), *message.facts]
 
     def is_too_long() -> bool:
         last = "\n".join([*timeline, *links])
-        facts = FACTS_BEFORE_LINK[links[-1].partition(":")[0]]
+        name, _ = message.links[len(links) - 1]
+        facts = FACTS_BEFORE_LINK[name]
         outranking = lines[: 1 + len(message.actions) + facts]
         is_first_link = len(links) == 1
         return len(last) > DESCRIPTION_LENGTH // 2 or (
@@ -56,7 +57,8 @@ def email(message: Message) -> str:
     links = [f"{name}: {address}" for name, address in message.links]
     times = [message.timeline.line] if message.timeline else []
     head = [message.title, *filter(None, [message.where])]
-    parts = [head, message.actions, [*message.facts, *times], links]
+    steps = [step.line for step in message.actions]
+    parts = [head, steps, [*message.facts, *times], links]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -81,7 +83,8 @@ LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
 def chat_message(message: Message, chat: str = "slack") -> str:
     """The message for chat clients and for programs, with links as ``chat`` writes them: ``slack`` or ``teams``."""
     title = _defused(message.title)
-    where, now, *next_steps = map(_defused, [message.where, *message.actions])
+    where = _defused(message.where)
+    now, *next_steps = message.actions
     facts = [_defused(fact) for fact in message.facts]
     return json.dumps(
         {
@@ -91,10 +94,21 @@ def chat_message(message: Message, chat: str = "slack") -> str:
                 "textType": "client-markdown",
                 "title": title,
                 "description": cut(
-                    "\n".join([*filter(None, [where]), now, *facts, _chat_links(message, chat)]),
+                    "\n".join(
+                        [
+                            *filter(None, [where]),
+                            _defused(now.line),
+                            *facts,
+                            _chat_links(message, chat),
+                        ]
+                    ),
                     CHAT_LENGTH,
                 ),
-                "nextSteps": [step.removeprefix("Do next: ") for step in next_steps],
+                # Under a heading of their own.
+                "nextSteps": [
+                    _defused(step.text if step.label == "Do next" else step.line)
+                    for step in next_steps
+                ],
                 "keywords": list(message.keywords),
             },
             "metadata": {

@@ -40,12 +40,13 @@ class Request:
 class Answers:
     """Series by (resource id, metric).
 
-    A key that is missing was not answered, for the reason in ``failed``; an empty
-    series is CloudWatch's own word that there is nothing.
+    A key that is missing was not answered, for the reason in ``failed``; those in ``unpaid`` were not
+    even asked for, as the budget was used up. An empty series is CloudWatch's own word that there is nothing.
     """
 
     series: dict[tuple[str, str], Series] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    unpaid: set[tuple[str, str]] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
 

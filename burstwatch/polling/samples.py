@@ -1,11 +1,9 @@
 """Keeps what was asked and answered about one resource, and derives what follows from it."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from operator import le
 
 from burstwatch.config import Config
 from burstwatch.forecast.judge import BACK_RATIO
@@ -18,17 +16,15 @@ from burstwatch.history.points import (
     FINE_S,
     DemandPoint,
     LevelPoint,
-    Levels,
     LevelSeries,
     Series,
     cadence_s,
-    keep_levels,
     shown_cadence_s,
 )
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import Answers
-from burstwatch.polling.schedule import LATEST_S, LastLook, Schedule, SeenLevel
+from burstwatch.polling.schedule import LATEST_S, Failure, LastLook, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S
@@ -52,10 +48,9 @@ class LevelSample:
         #: Its levels, or None where nothing was asked or answered; why not.
         self.series: Series | None = None
         self.failure = ""
+        self._is_unpaid = False
         #: From when on its level was asked for.
         self.from_s = now
-        #: Up to when its datapoints are those that the last look kept.
-        self.unchanged_s = -math.inf
         #: The last level before the look-back, of a resource that is silent since.
         self.before: SeenLevel | None = None
 
@@ -65,6 +60,11 @@ class LevelSample:
         return self.resource.id, self.resource.level_metric
 
     @property
+    def failure_kind(self) -> Failure:
+        """Why its level was not answered, where it was not."""
+        return "unpaid" if self._is_unpaid else "unanswered"
+
+    @property
     def is_silent(self) -> bool:
         """True if CloudWatch said that there is no datapoint."""
         return self.series is not None and not self.series
@@ -72,8 +72,7 @@ class LevelSample:
     @property
     def is_deep(self) -> bool:
         """True if its level was asked for all through the look-back."""
-        # Kept levels begin at a whole minute.
-        return self.now - self.from_s > self.look_back_s - 2 * FINE_S
+        return self.now - self.from_s > self.look_back_s - FINE_S
 
     @property
     def is_fresh(self) -> bool:
@@ -97,10 +96,7 @@ class LevelSample:
         if self.last_look is None or self.last_look.level_seen is None:
             return glance_s
         if self.last_look.is_near:
-            # Datapoints that can still change are asked for again; the hours before them are kept.
-            kept = self.last_look.levels
-            is_whole = kept is not None and kept.until_s >= self.now - GLANCE_S + COARSE_S
-            return glance_s if is_whole else self.look_back_s
+            return self.look_back_s
         needed_s = (
             self.now - self.last_look.level_seen.until_s + self.config.max_data_age_s + COARSE_S
         )
@@ -109,23 +105,13 @@ class LevelSample:
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
 
     def take_levels(self, answers: Answers, back_s: float) -> None:
-        """Take its level as answered for the last ``back_s`` seconds, with the hours kept from before."""
+        """Take its level as answered for the last ``back_s`` seconds."""
         if self.level_key in answers.failed:
             self.failure = answers.failed[self.level_key]
+            self._is_unpaid = self.level_key in answers.unpaid
         self.series = answers.series.get(self.level_key, self.series)
         self.from_s = self.now - back_s
         self.failure = self.failure or self._doubt()
-        kept = (
-            self.last_look.levels if self.last_look is not None and self.last_look.is_near else None
-        )
-        if kept is None or self.series is None or back_s >= self.look_back_s:
-            return
-        first_s = self.now - self.look_back_s
-        asked_from_s = self.from_s // FINE_S * FINE_S
-        older, newer = kept.between(first_s, asked_from_s), self.series
-        self.unchanged_s = _end_of_same(kept.between(asked_from_s, self.now), newer)
-        self.series = Series([*older.starts, *newer.starts], [*older.values, *newer.values])
-        self.from_s = max(first_s, kept.start_s)
 
     def _doubt(self) -> str:
         """Why an answer cannot be believed: CloudWatch takes no datapoint away, and no bucket overflows."""
@@ -152,20 +138,6 @@ class LevelSample:
     def _ratio(self, value: float) -> float:
         return self.kind.to_ratio(self.resource, value)
 
-    def has_not_fallen(self) -> bool:
-        """True if the datapoints of the last look are still the same, and none since its newest is lower than the one before."""
-        last_look = self.last_look
-        if last_look is None or last_look.level_seen is None or not self.series or self.failure:
-            return False
-        newest = last_look.level_seen.newest
-        if newest is None or not self.is_deep:
-            return False
-        if self.unchanged_s < newest.start_s:
-            return False
-        since = self.series.values[bisect_left(self.series.starts, newest.start_s) :]
-        ratios = [newest.ratio, *self._ratios(since)]
-        return bool(since) and all(map(le, ratios, ratios[1:]))
-
     def recall(self) -> None:
         """Recall what the last look knew, if it is silent and nothing can have come in between."""
         if self.last_look is None or self.last_look.level_seen is None or self.series:
@@ -178,6 +150,7 @@ class LevelSample:
         series = answers.series.get(self.level_key)
         if series is None:
             self.failure = answers.failed.get(self.level_key, self.failure)
+            self._is_unpaid = self.level_key in answers.unpaid
             return
         last = self._level(series[-1], COARSE_S) if series else None
         since_s = self.now - back_s if last is None else last.end_s
@@ -192,17 +165,14 @@ class LevelSample:
         demand: Sequence[DemandPoint] = (),
         past: Past | None = None,
         newest_only: bool = False,
-        back_s: float = math.inf,
     ) -> Observation:
-        """The resource with what is known of it by now, of the last ``back_s`` seconds or of all."""
+        """The resource with what is known of it by now."""
         if self.failure:
             return Observation(resource=self.resource, at=self.now, missing=self.failure)
         series = self.series or Series([], [])
         period_s = _period_s(self.resource, series.starts)
         if newest_only:
             series = series[-1:]
-        elif back_s < self.look_back_s:
-            series = series[bisect_left(series.starts, self.now - back_s) :]
         elif series and self._ratio(series.values[-1]) >= BACK_RATIO:
             series = series[-FULL_POINTS:]  # nothing that was before matters any more
         levels: Sequence[LevelPoint] = LevelSeries(
@@ -252,13 +222,6 @@ class LevelSample:
         )
         return shown or cadence_before
 
-    def levels(self) -> Levels | None:
-        """The hours that the next look need not ask for again, of one that is near."""
-        if self.series is None or not self.is_deep:
-            return None
-        since_s = self.now - self.look_back_s
-        return keep_levels(self.series, since_s=since_s, until_s=self.now)
-
     def _ratios(self, values: Sequence[float]) -> list[float]:
         """Shares of the bucket, 0 to 1. A level that stays is worked out once."""
         by_value = {value: min(1.0, max(0.0, self._ratio(value))) for value in set(values)}
@@ -271,15 +234,6 @@ class LevelSample:
             ratio=min(1.0, max(0.0, self._ratio(point[1]))),
             statistic=self.resource.statistic,
         )
-
-
-def _end_of_same(kept: Series, answered: Series) -> float:
-    """The start of the newest datapoint up to which both series are the same, or the start of the first that differs."""
-    size = len(kept)
-    if kept.starts == answered.starts[:size] and kept.values == answered.values[:size]:
-        return kept.starts[-1] if kept else -math.inf
-    pairs = zip(kept, answered, strict=False)
-    return next((min(a, b)[0] for a, b in pairs if a != b), -math.inf)
 
 
 def _period_s(resource: Resource, starts: Sequence[float]) -> float:

@@ -16,21 +16,13 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
-from burstwatch.forecast.demand import SLOW_WINDOW_S
-from burstwatch.forecast.judge import (
-    BACK_RATIO,
-    WARNING_MARGINS,
-    KeptMarks,
-    marks_to_keep,
-    recall_marks,
-)
+from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
 from burstwatch.forecast.policy import (
     LAG_STEP_S,
     SEVERITY,
     Assessment,
     assess,
     not_known,
-    renewed,
 )
 from burstwatch.formatting import DAY, first_of
 from burstwatch.history.background import make_background
@@ -50,7 +42,7 @@ from burstwatch.polling.queries import (
     make_request,
 )
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import Judgement, Schedule
+from burstwatch.polling.schedule import Failure, Judgement, Schedule
 from burstwatch.polling.told import ToldSeverity, alarm_severity
 from burstwatch.shards import Problem
 
@@ -101,10 +93,6 @@ LONGEST_BACK_S = MINUTES_KEPT.value * DAY
 #: Limits that were exceeded in the last so many seconds are told.
 EXCEEDED_WINDOW_S = 600.0
 NOTHING_EXCEEDED: Mapping[str, float] = MappingProxyType({})
-#: The part of its history that the projection of a balance needs: the longest window of its demand, and a little more.
-RENEWED_S = SLOW_WINDOW_S + COARSE_S
-#: A danger is judged anew after so long, even if the balance does not fall: the hour of the day tells something too.
-DANGER_KEPT_S = 900.0
 #: Resources that are asked for their demand together: one call answers four metrics of six hours.
 PIECE = 69
 
@@ -176,7 +164,7 @@ class Batch:
             )
         return judgements
 
-    def given_up(self, reason: str) -> list[Judgement]:
+    def given_up(self, reason: str, failure: Failure) -> list[Judgement]:
         """All of them, where nothing is known of them at this look."""
         names = first_of([resource.id for resource in self.resources])
         self.problems = [Problem(part=f"metrics of {names}", error=reason)]
@@ -185,7 +173,7 @@ class Batch:
                 resource=resource,
                 assessment=not_known(reason, self.task.now),
                 is_near=resource.key in self.near,
-                failed=True,
+                failure=failure,
             )
             for resource in self.resources
         ]
@@ -196,13 +184,9 @@ class Batch:
         """Judge those whose hours matter: with the days before, and the demand of some."""
         task = self.task
         judgements = []
-        observed = []
-        for sample in near_samples:
-            still = self._not_fallen(sample, unit_is_fresh=unit_is_fresh)
-            if still is None:
-                observed.append((sample, sample.observation(unit_is_fresh=unit_is_fresh)))
-            else:
-                judgements.append(still)
+        observed = [
+            (sample, sample.observation(unit_is_fresh=unit_is_fresh)) for sample in near_samples
+        ]
         # A full bucket has nothing to fear that the days before could tell.
         wanting = [sample.resource for sample, observation in observed if not is_full(observation)]
         pasts, new = yield from self._pasts(wanting)
@@ -213,7 +197,7 @@ class Batch:
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)
             observation = bare if past is None else _with_past(bare, past)
-            assessment = self._without_demand(observation, unchanged_s=sample.unchanged_s)
+            assessment = self._without_demand(observation)
             if assessment is None:
                 busy.append((sample, past))
             else:
@@ -242,34 +226,6 @@ class Batch:
             for sample, past in busy
         ]
         return [_with_new_days(judgement, new) for judgement in judgements]
-
-    def _not_fallen(self, sample: LevelSample, *, unit_is_fresh: bool) -> Judgement | None:
-        """The judgement of a balance that has not fallen since the last look, or None where it must be judged in full."""
-        task, last_look = self.task, sample.last_look
-        if last_look is None or not sample.has_not_fallen():
-            return None
-        if task.schedule.is_guess(sample.resource, task.now):
-            return None  # its days before are still to come
-        if task.now - last_look.judged_at >= DANGER_KEPT_S - task.config.sweep_period_s / 2:
-            return None
-        observation = sample.observation(unit_is_fresh=unit_is_fresh, back_s=RENEWED_S)
-        if worst_now_s(observation) < task.demand_horizon_s:
-            return None
-        assessment = renewed(
-            observation, last_look.assessment, task.config, data_age_s=last_look.judged_age_s
-        )
-        if assessment is None:
-            return None
-        return Judgement(
-            resource=sample.resource,
-            assessment=assessment,
-            is_near=True,
-            levels=sample.levels(),
-            marks=last_look.marks,
-            level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
-            judged_at=last_look.judged_at,
-            judged_age_s=last_look.judged_age_s,
-        )
 
     def _judge_busy(
         self, sample: LevelSample, past: Past | None, answers: Answers, *, unit_is_fresh: bool
@@ -318,38 +274,26 @@ class Batch:
             background = replace(
                 make_background(observation.history, rates, task.now), exceeded=exceeded
             )
-        failed = bool(observation.missing)
+        failure = sample.failure_kind if observation.missing else None
         stays_near = (
-            sample.resource.key in self.near if failed else is_near(observation, task.config)
+            sample.resource.key in self.near if failure else is_near(observation, task.config)
         )
         return Judgement(
             resource=sample.resource,
             assessment=assessment,
             background=background,
             is_near=stays_near,
-            # Where the hours were not answered there are only those of the glance.
-            levels=sample.levels() if stays_near and not failed else None,
-            marks=self._marks(observation) if stays_near and not failed else None,
             level_seen=sample.seen(unit_is_fresh=unit_is_fresh),
-            failed=failed,
-            judged_at=task.now,
-            judged_age_s=assessment.projection.data_age_s or 0.0,
+            failure=failure,
         )
-
-    def _marks(self, observation: Observation) -> KeptMarks | None:
-        """Verdicts of past instants to keep."""
-        history = observation.history
-        if history is None or history.has_demand():
-            return None  # with the demand, which most looks do not ask for, they may be others
-        return marks_to_keep(history)
 
     def _matters(self, glance: Observation) -> bool:
         """True if more than its newest level decides what to make of it."""
         task = self.task
         return is_near(glance, task.config) or worst_now_s(glance) < task.demand_horizon_s
 
-    def _without_demand(self, observation: Observation, *, unchanged_s: float) -> Assessment | None:
-        """The assessment, or None where the demand is worth its price. Up to ``unchanged_s`` the last look saw the same.
+    def _without_demand(self, observation: Observation) -> Assessment | None:
+        """The assessment, or None where the demand is worth its price.
 
         A falling level tells what is spent as well as the demand does. Who is told about a
         resource must also know what the demand is made of.
@@ -357,9 +301,6 @@ class Batch:
         task = self.task
         if worst_now_s(observation) < task.demand_horizon_s:
             return None
-        last_look = task.schedule.last_look(observation.resource)
-        if last_look is not None and observation.history is not None:
-            recall_marks(observation.history, last_look.marks, until_s=unchanged_s)
         assessment = assess(observation, task.config)
         severity = alarm_severity(assessment.verdict)
         return None if severity and severity != self._told(observation.resource) else assessment

@@ -10,14 +10,14 @@ Kept in memory only. Losing it costs one full sweep and never an alarm.
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from burstwatch.config import Config
-from burstwatch.forecast.judge import KeptMarks
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
 from burstwatch.history.observations import Resource
 from burstwatch.history.past import Past
-from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint, Levels
+from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint
 
 SOONEST_S = 60.0
 #: With such a lead (CPU credits, EFS) a page may come some minutes later.
@@ -40,6 +40,8 @@ UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 PAST_KEPT_S = 2.5 * 3600.0
 #: Seconds for which a verdict without the days before lowers no alarm. They come at one of the next polls, if at all.
 GUESSED_S = 3_600.0
+#: Why nothing was answered: the budget was used up, or AWS or the time did not allow it.
+Failure: TypeAlias = Literal["unpaid", "unanswered"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,11 +63,10 @@ class SeenLevel:
 class Judgement:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
-    ``is_near`` is whether the next look must know of hours, which are then in ``levels``.
+    ``is_near`` is whether the next look must know of hours.
     ``past`` are the days before, None in it where nothing was spent in them; it is empty
     where they were not asked for at this look.
-    ``failed`` is whether asking for it failed, which is why it is unknown.
-    ``judged_at`` is when its danger was last judged in full, with data of the age ``judged_age_s``.
+    ``failure`` is why it could not be asked for, where that is why it is unknown.
     """
 
     resource: Resource
@@ -73,22 +74,17 @@ class Judgement:
     background: Background | None = None
     is_near: bool = False
     level_seen: SeenLevel | None = None
-    levels: Levels | None = None
     past: tuple[Past | None, ...] = ()
-    marks: KeptMarks | None = None
-    failed: bool = False
-    judged_at: float = -math.inf
-    judged_age_s: float = 0.0
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LastLook:
     """The last look at a resource, when it was and when the next is due, and what it was then.
 
-    ``late_at`` is when it could first be within its margin unnoticed. ``failed`` is
-    whether the last look at it failed, ``blind`` how many looks in a row could not tell.
+    ``late_at`` is when it could first be within its margin unnoticed. ``failure`` is
+    why the last look at it failed, ``blind`` how many looks in a row could not tell.
     ``background`` outlives the look, for an alarm may be made later than that.
-    ``judged_at`` and ``judged_age_s`` are those of its judgement.
     """
 
     fingerprint: object
@@ -97,14 +93,10 @@ class LastLook:
     due_at: float
     late_at: float
     is_near: bool = False
-    failed: bool = False
+    failure: Failure | None = None
     level_seen: SeenLevel | None = None
-    levels: Levels | None = None
-    marks: KeptMarks | None = None
     background: Background | None = None
     blind: int = 0
-    judged_at: float = -math.inf
-    judged_age_s: float = 0.0
 
 
 @dataclass(kw_only=True)
@@ -152,7 +144,7 @@ class Schedule:
     def note(self, judgement: Judgement, config: Config, now: float) -> None:
         """Remember a look."""
         resource, assessment = judgement.resource, judgement.assessment
-        is_near, level_seen, levels = judgement.is_near, judgement.level_seen, judgement.levels
+        is_near, level_seen = judgement.is_near, judgement.level_seen
         background = judgement.background
         own_config = config.with_lead(*resource.leads)
         before = self.last_look(resource)
@@ -165,7 +157,7 @@ class Schedule:
                 # A poll that could not tell makes earlier knowledge no less true.
                 blind, is_near = before.blind + 1, is_near or before.is_near
                 late_at = before.late_at
-                level_seen, levels = level_seen or before.level_seen, levels or before.levels
+                level_seen = level_seen or before.level_seen
                 background = before.background
         if level_seen is not None and level_seen.newest is not None:
             newest_s = max(self.newest_s.get(resource.kind, 0.0), level_seen.newest.end_s)
@@ -186,7 +178,7 @@ class Schedule:
         )
         if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
             wait = max(wait, _until_published_s(resource, level_seen, own_config, now))
-        if judgement.failed and now >= late_at:
+        if judgement.failure and now >= late_at:
             wait = SOONEST_S - own_config.sweep_period_s / 2  # it may be too late already
         self.looks[resource.key] = LastLook(
             fingerprint=fingerprint(resource),
@@ -195,14 +187,10 @@ class Schedule:
             due_at=now + wait,
             late_at=late_at,
             is_near=is_near,
-            failed=judgement.failed,
+            failure=judgement.failure,
             level_seen=level_seen,
-            levels=levels if is_near else None,
-            marks=judgement.marks if is_near else None,
             background=background,
             blind=blind,
-            judged_at=judgement.judged_at,
-            judged_age_s=judgement.judged_age_s,
         )
 
     def background_of(self, resource: Resource) -> Background | None:

@@ -24,6 +24,10 @@ from burstwatch.recordings.times import Conventions, date_order, read_times, rea
 from burstwatch.recordings.written_times import UTC_NAMES, short
 
 
+class NoTimesError(ValueError):
+    """Rows without a column of times."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawSeries:
     """One series in the file's order, with its ``times`` and ``values`` as the file has them.

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from burstwatch.formatting import InputError
+
 ADDRESS_PATTERN = r"(\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*):\d{1,5}"
 ADDRESS_ALLOWED = "HOST:PORT, [IPv6]:PORT or :PORT"
 LAST_PORT = 65_535
@@ -26,10 +28,10 @@ def parse_address(name: str, text: str) -> Address:
         ValueError: naming the setting, the value and what is allowed.
     """
     if re.fullmatch(ADDRESS_PATTERN, text) is None:
-        msg = f"{name} is {text!r}; allowed: {ADDRESS_ALLOWED}"
-        raise ValueError(msg)
+        msg = f"is {text!r}; allowed: {ADDRESS_ALLOWED}"
+        raise InputError(msg, name=name)
     host, _, port = text.rpartition(":")
     if int(port) > LAST_PORT:
-        msg = f"{name} has port {port}; allowed: 0 to {LAST_PORT}"
-        raise ValueError(msg)
+        msg = f"has port {port}; allowed: 0 to {LAST_PORT}"
+        raise InputError(msg, name=name)
     return Address(host=host.strip("[]"), port=int(port))

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 import burstwatch
 from burstwatch.config import Setting
-from burstwatch.polling.garbage import collect_seldom
 from burstwatch.web.server import stop_on_signals
 from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import World, system_clock
@@ -143,7 +142,6 @@ def main() -> NoReturn:
     world = World(
         stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop
     )
-    collect_seldom()
     try:
         code = run(sys.argv[1:], world)
         sys.stdout.flush()

@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, settings_of
+from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, raise_all, settings_of
 from burstwatch.web.address import ADDRESS_PATTERN, Address, parse_address
 from burstwatch_exporter.imds import ENDPOINT
 
@@ -147,22 +147,22 @@ def parse_options(flags: Mapping[str, str], env: Mapping[str, str]) -> Options:
         ValueError: naming every unknown name and every value that is not allowed.
     """
     by_variable = {variable_of(setting.name): setting.name for setting in SETTINGS}
-    problems: list[str] = []
+    problems: list[ValueError] = []
     texts: dict[str, str] = {}
     for variable, text in env.items():
         if variable in by_variable:
             texts[by_variable[variable]] = text
         elif variable.startswith(EXPORTER_ENV_PREFIX) and not OF_KUBERNETES.search(variable):
-            problems.append(f"unknown variable {variable}; allowed: {', '.join(by_variable)}")
+            msg = f"unknown variable {variable}; allowed: {', '.join(by_variable)}"
+            problems.append(ValueError(msg))
     texts |= flags
     options = Options(**parse_settings(SETTINGS, texts, problems))
     try:
         _ = options.address
     except ValueError as error:
-        problems.append(str(error))
-    problems += _same_files(options)
-    if problems:
-        raise ValueError("; ".join(problems))
+        problems.append(error)
+    problems += map(ValueError, _same_files(options))
+    raise_all(problems)
     return options
 
 

@@ -241,7 +241,7 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
         links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
     assert message.links == ()  # a dashboard of one resource is none for all
-    assert message.actions == (
+    assert tuple(step.line for step in message.actions) == (
         "Top fixes:",
         "1. vol-4 (vol-4, 1 episode): change 4",
         "2. vol-3 (vol-3, 1 episode): change 3",

@@ -50,7 +50,7 @@ def note(
     judged = Judgement(
         resource=resource,
         assessment=Assessment(verdict=verdict, reason="", projection=projection),
-        failed=worst_s is None,
+        failure="unanswered" if worst_s is None else None,
         is_near=is_near,
         level_seen=None if worst_s is None else SeenLevel(newest=None, since_s=now, until_s=now),
     )

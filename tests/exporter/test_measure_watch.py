@@ -13,7 +13,7 @@ from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.measure.meter import GoneError, Meter, MeterReading
 from burstwatch_exporter.measure.plan import Bounds
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, MOST_SAMPLES, TICK_S, Watch
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, MOST_SAMPLES, TICK_S, Stop, Watch
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.planted import DISK, Planted, plant_host
 
@@ -53,7 +53,7 @@ def test_it_stops_before_what_the_next_look_would_find_too_much() -> None:
     watch = watching([0, 0, *range(100, 2_000, 100)])
     watch.begin("a", in_flight=100)
     said = [watch.reason(1_000) for _ in range(8)]
-    assert said == [""] * 7 + [BUDGET_SPENT]
+    assert said == [None] * 7 + [BUDGET_SPENT]
     assert watch.spent == 800
 
 
@@ -61,7 +61,7 @@ def test_what_is_idle_is_let_go_on_to_the_end_of_its_budget() -> None:
     watch = watching([0, 0, 990, 990, 990, 1_001])
     watch.begin("a")
     assert watch.reason(1_000) == BUDGET_SPENT  # it was fast until then
-    assert [watch.reason(1_000) for _ in range(2)] == ["", ""]
+    assert [watch.reason(1_000) for _ in range(2)] == [None, None]
     assert watch.reason(1_000) == BUDGET_SPENT
 
 
@@ -74,15 +74,15 @@ def test_the_whole_budget_holds_whatever_a_step_is_allowed() -> None:
 def test_a_floor_is_of_what_is_certain() -> None:
     watch = watching([0, 0, 900, 1_100], floor=9_000)
     watch.begin("a")
-    assert watch.reason(1e9) == ""
-    assert watch.reason(1e9) == f"the balance of {DISK} may be under its floor"
+    assert watch.reason(1e9) is None
+    assert watch.reason(1e9) == Stop("floor", f"the balance of {DISK} may be under its floor")
 
 
 def test_a_volume_that_is_gone_stays_as_it_was_last_seen() -> None:
     watch = watching([0, 0, 500])
     watch.begin("a")
-    assert watch.reason(1e9) == ""
-    assert watch.reason(1e9) == f"{DISK} is gone"
+    assert watch.reason(1e9) is None
+    assert watch.reason(1e9) == Stop("gone", f"{DISK} is gone")
     watch.look()
     assert (watch.is_gone, watch.spent) == (True, 500)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from burstwatch.aws.client.datapoints import in_seconds
 from tests.look.frames import Field, Frame, LookError, Span, series
 
 #: A line has so many points at the most, whatever its panel's width.
@@ -127,7 +126,7 @@ class CloudWatch:
         try:
             for page in self.client.get_paginator("get_metric_data").paginate(**asked):
                 for one in page["MetricDataResults"]:
-                    times = in_seconds(one.get("Timestamps", ()))
+                    times = [at.timestamp() for at in one.get("Timestamps", ())]
                     line = points.setdefault((one["Id"], one["Label"]), [])
                     line += zip(times, one.get("Values", ()), strict=True)
         except Exception as error:  # whatever it is, the panel shows it

@@ -60,7 +60,9 @@ BRIEF = Brief(
     credit_name="burst credits",
     verdict="critical",
     at=NOW,
-    headline="run out in 119 min (16:13Z)",
+    state="finite",
+    does="run out",
+    when="in 119 min (16:13Z)",
     between="between 14:40Z and 14:52Z",
     at_zero=AtZero(short="300 of 3,000 IOPS"),
     level="62%",
@@ -271,7 +273,7 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
     seconds: float, left: str, credit_name: str, name: str
 ) -> None:
     brief = replace(
-        BRIEF, name=name, credit_name=credit_name, at_zero=AtZero(short=left), headline=f"run out in {countdown(seconds)} (14:47Z)",
+        BRIEF, name=name, credit_name=credit_name, at_zero=AtZero(short=left), when=f"in {countdown(seconds)} (14:47Z)",
     )  # fmt: skip
     title = danger_title(brief, "critical")
     assert len(title) <= TITLE_LENGTH
@@ -295,11 +297,11 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
 def test_an_alarm_that_is_over_does_not_repeat_the_danger(
     verdict: str, brief: Brief | None, title: str
 ) -> None:
-    found = None if brief is None else replace(brief, verdict=verdict, headline="run out in 8 min")  # type: ignore[arg-type]
+    found = None if brief is None else replace(brief, verdict=verdict, when="in 8 min")  # type: ignore[arg-type]
     message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
     assert message.title == title
-    todo = "Do now: follow its warning alarm" if verdict == "warning" else NO_ACTION
-    assert message.actions == (todo,)
+    todo = "Do now: follow its warning alarm" if verdict == "warning" else NO_ACTION.line
+    assert [step.line for step in message.actions] == [todo]
     assert "run out in" not in description(message)
 
 
@@ -310,7 +312,7 @@ def test_a_time_on_another_day_has_its_date() -> None:
 
 def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
     message = danger_message(BRIEF, "warning", TIMES, Config().links, event="opened")
-    assert message.actions == (
+    assert tuple(step.line for step in message.actions) == (
         "Do now: reduce the load. It refills",
         "Do next: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): uses no credits",
     )

@@ -1,6 +1,5 @@
 """The week before: what it says of a burst that came many times, and of one that is new."""
 
-import random
 from copy import copy
 
 import pytest
@@ -10,11 +9,11 @@ from hypothesis import strategies as st
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import hazard
-from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past, worst_of_past
+from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
 from burstwatch.forecast.policy import assess
-from burstwatch.history.history import History, build_history
+from burstwatch.history.history import History
 from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, to_past, with_recent
-from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.history.points import DemandPoint
 from burstwatch.recordings.samples import Sample
 from tests.unit.played import rows_of, steady
 
@@ -145,40 +144,3 @@ def test_a_late_datapoint_from_before_the_days_that_are_known_shifts_nothing() -
     kept = to_past(points[10:20])
     assert kept is not None
     assert with_recent(kept, points[8:]) == to_past(points[8:])
-
-
-@pytest.mark.parametrize("seed", range(120))
-def test_the_worst_of_the_days_before_is_no_less_than_they_say_of_any_instant(seed: int) -> None:
-    draw = random.Random(seed)  # noqa: S311 - loads of a test
-    bucket = volume("gp2", draw.choice((20, 300, 900))).bucket
-    assert bucket is not None
-    # Mostly at rest, with some hours of load on each day, and others on the day that is looked at.
-    slots = draw.choice((200, 300, 500, 2_016))
-    days = [draw.choice((0.0, 50.0))] * slots
-    for _ in range(slots // 100):
-        begin, rate = draw.randrange(slots), draw.uniform(100.0, 3_000.0)
-        length = draw.choice((1, 6, 40))
-        days[begin : begin + length] = [rate] * len(days[begin : begin + length])
-    demand_rates = [draw.choice((0.0, 60.0, 900.0)) for _ in range(8) for _ in range(60)]
-    past = [DemandPoint(300.0 * n, 300.0, rate, rate, rate) for n, rate in enumerate(days)]
-    start_s = 300.0 * slots
-    demand = [
-        DemandPoint(start_s + 60.0 * n, 60.0, rate, rate, rate)
-        for n, rate in enumerate(demand_rates)
-    ]
-    # The days before reach up to now, as they do where they are asked for.
-    past += [
-        DemandPoint(start_s + 300.0 * n, 300.0, rate, rate, rate)
-        for n, rate in enumerate(demand_rates[::5])
-    ]
-    levels = [LevelPoint(point.start_s, 60.0, draw.choice((0.02, 0.1, 0.3))) for point in demand]
-    history = build_history(bucket, levels, demand, past=to_past(past))
-    horizon_s = draw.choice((300.0, 900.0, 7_200.0, 86_400.0))
-    oldest = draw.randrange(1, history.size)
-    lowest = history.credits_of(min(history.levels[oldest - 1 :]))
-    worst = worst_of_past(history, horizon_s, oldest, lowest)
-    for size in range(oldest, history.size + 1, 3):
-        says = look_at_past(history.cut(size), horizon_s)
-        assert says.alike <= worst.alike
-        assert says.same_hours <= worst.same_hours
-        assert says.highest_of_day <= worst.highest_of_day

@@ -1,9 +1,7 @@
 """The policy on whole stories: what pages, how often, and when it ends."""
 
 import math
-from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,15 +18,14 @@ from burstwatch.forecast.hazard import (
     MODEL,
     evidence,
     hazard,
-    highest_hazard,
     threshold_for,
 )
 from burstwatch.forecast.own_past import UNKNOWN, look_at_past
-from burstwatch.forecast.policy import PAGED, STILL, assess, renewed
+from burstwatch.forecast.policy import PAGED, assess
 from burstwatch.history.history import History, build_history
-from burstwatch.history.observations import Observation, Verdict
+from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
-from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
+from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.recordings.samples import Sample, at_period, to_points
 from tests.unit.played import Seen, rows_of, steady, watch
 
@@ -240,94 +237,6 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     levels = [LevelPoint(start_s + 60 * n, 60, ratio) for n in range(len(rates))]
     demand = [DemandPoint(start_s + 60.0 * n, 60, r, r, r) for n, r in enumerate(rates)]
     return build_history(bucket, levels, demand, past=to_past(past))
-
-
-@given(
-    loads=st.lists(st.tuples(st.integers(1, 60), st.floats(0, 3_000)), min_size=1, max_size=8),
-    ratio=st.floats(0.0, 1.0),
-    horizon_s=st.floats(60, 20_000),
-    slots=st.integers(1, 400),
-    size_gib=st.sampled_from([20, 300, 900]),
-    gaps=st.sets(st.integers(1, 200)),
-    statistic=st.sampled_from(["Minimum", "Average"]),
-    days=st.one_of(
-        st.just([]),
-        st.lists(
-            st.tuples(st.integers(1, 300), st.sampled_from([0.0, 50.0, 400.0, 3_000.0])),
-            max_size=20,
-        ).map(lambda spells: [rate for slots, rate in spells for _ in range(slots)]),
-        st.builds(
-            lambda size, every, rate: [rate if n % every < 4 else 50.0 for n in range(size)],
-            st.integers(1, 2_016),
-            st.integers(5, 288),
-            st.floats(0, 3_000),
-        ),
-    ),
-)
-def test_no_instant_of_the_past_was_in_more_danger_than_the_bound_of_all(
-    loads: list[tuple[int, float]],
-    ratio: float,
-    horizon_s: float,
-    slots: int,
-    size_gib: int,
-    gaps: set[int],
-    statistic: Statistic,
-    days: list[float],
-) -> None:
-    bucket = volume("gp2", size_gib).bucket
-    assert bucket is not None
-    levels: list[LevelPoint] = []
-    minute = 0
-    for minutes, rate in loads:
-        for _ in range(minutes):
-            if minute not in gaps:
-                levels.append(LevelPoint(60.0 * minute, 60.0, ratio, statistic))
-            spent = (min(rate, bucket.burst) - bucket.refill) * 60.0 / bucket.capacity
-            ratio = min(1.0, max(0.0, ratio - spent))
-            minute += 1
-    start_s = 300.0 * len(days)
-    levels = [point._replace(start_s=start_s + point.start_s) for point in levels]
-    past = [DemandPoint(300.0 * n, 300, rate, rate, rate) for n, rate in enumerate(days)]
-    history = build_history(bucket, levels, [], past=to_past(past))
-    bound = highest_hazard(history, horizon_s, slots)
-    instants = range(max(1, history.size - slots), history.size + 1)
-    seen = [size for size in instants if history.levels[size - 1] < math.inf]
-    hazards = [hazard(history.cut(size), horizon_s) for size in seen]
-    assert max(hazards) <= bound + 1e-12
-
-
-@pytest.mark.parametrize("last_verdict", ["ok", "watch", "warning", "critical"])
-@pytest.mark.parametrize(
-    ("change", "age_s", "is_kept"),
-    [
-        ({}, 0.0, True),
-        ({}, 25.0, True),
-        ({}, 65.0, False),
-        ({"starts_empty": True}, 0.0, False),
-        ({"highest_verdict": "watch"}, 0.0, False),
-        ({"highest_verdict": "critical"}, 0.0, True),
-        ({"page_on": "worst"}, 0.0, False),
-    ],
-)
-def test_only_who_is_told_nothing_keeps_a_verdict_while_the_data_grows_no_older(
-    last_verdict: Verdict, change: dict[str, Any], age_s: float, *, is_kept: bool
-) -> None:
-    config = Config(page_on=change.get("page_on", "likely"))
-    facts = {name: fact for name, fact in change.items() if name != "page_on"}
-    disk = replace(volume("gp2", 100), **facts)
-    assert disk.bucket is not None
-    levels = [LevelPoint(60.0 * minute, 60.0, 0.1) for minute in range(120)]
-    observation = Observation(
-        resource=disk, at=7_200.0 + 30.0 + age_s, history=build_history(disk.bucket, levels, [])
-    )
-    last = replace(assess(observation, config), verdict=last_verdict, danger="as it was")
-    now = renewed(observation, last, config, data_age_s=30.0)
-    if last_verdict == "ok" or not is_kept or last_verdict not in STILL:
-        # At a tenth, a full burst would empty it too soon for an ok to be kept.
-        assert now is None
-    else:
-        assert now is not None
-        assert (now.verdict, now.danger) == (last_verdict, "as it was")
 
 
 def test_who_puts_up_with_more_is_woken_from_a_lower_hazard() -> None:

@@ -88,7 +88,7 @@ def test_what_may_be_too_late_is_asked_for_at_every_sweep_while_asking_fails() -
     waits = []
     for now in (60.0, 120.0, 180.0, 240.0, 300.0):
         failed = Judgement(
-            resource=disk, assessment=assessed("unknown", state="unknown"), failed=True
+            resource=disk, assessment=assessed("unknown", state="unknown"), failure="unanswered"
         )
         schedule.note(failed, CONFIG, now)
         waits.append(schedule.looks[disk.key].due_at - now + SLACK_S)
@@ -118,7 +118,7 @@ def test_what_is_near_and_cannot_be_known_is_asked_for_at_every_sweep() -> None:
                 resource=disk,
                 assessment=assessed("unknown", state="unknown"),
                 is_near=now == 0,  # a glance said so once
-                failed=True,
+                failure="unanswered",
             ),
             CONFIG,
             float(now),

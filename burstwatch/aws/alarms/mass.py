@@ -128,7 +128,8 @@ def _plan_severity(
         for resource_id in untold
         if severity == "critical" and _is_long_empty(resource_id, sight, now)
     ]
-    risen = [resource_id for resource_id in untold if resource_id not in {*long_empty}]
+    are_long_empty = set(long_empty)
+    risen = [resource_id for resource_id in untold if resource_id not in are_long_empty]
     groups: list[MassGroup] = []
     for alarm in alarms:
         joining: list[str] = []
@@ -145,10 +146,11 @@ def _plan_severity(
         if group.state == "over":  # those that would have joined it have no other alarm
             risen += joining
         groups.append(group)
+    in_danger = set(crowd.resource_ids)
     told_lately = [
         resource_id
         for resource_id, told_s in crowd.told_at.items()
-        if resource_id in {*crowd.resource_ids} and now - told_s <= rise_s
+        if resource_id in in_danger and now - told_s <= rise_s
     ]
     taken = {group.name for group in groups}
     if long_empty and len(long_empty) >= least:

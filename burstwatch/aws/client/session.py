@@ -17,15 +17,14 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    EndpointConnectionError,
     NoCredentialsError,
     ProfileNotFound,
 )
-from botocore.parsers import ResponseParserError
+from botocore.parsers import ResponseParserError, ResponseParserFactory
 from botocore.utils import parse_timestamp
 
-from burstwatch.aws.client.datapoints import register_columns
-from burstwatch.aws.client.listed_items import AnswerParsers
-from burstwatch.shards import Unit
+from burstwatch.shards import Cause, Problem, Unit
 
 #: The error codes by which AWS's services ask for fewer calls.
 THROTTLED = frozenset(
@@ -39,6 +38,10 @@ THROTTLED = frozenset(
     }
 )
 
+#: The code of STS for a role that may not be assumed.
+ACCESS_DENIED = "AccessDenied"
+#: AWS's words for a call that a policy of the organisation denies, or allows nowhere: there is no code for it.
+BY_POLICY = ("explicit deny in a service control policy", "no service control policy allows")
 #: Why what there was no time for is not known.
 LATE = "the sweep's time was up"
 T = TypeVar("T")
@@ -97,7 +100,7 @@ class Clients:
             AwsError: if the profile does not exist, or no region is known.
         """
         core = botocore.session.get_session()
-        parsers = AnswerParsers()
+        parsers = ResponseParserFactory()
         parsers.set_parser_defaults(timestamp_parser=parse_aws_time)
         core.register_component("response_parser_factory", parsers)
         if profile:
@@ -155,8 +158,6 @@ class Clients:
                 service, self.region, config=CLIENT_CONFIG, endpoint_url=self._endpoint_url
             )
             client.meta.events.register("needs-retry", self._note_answer)
-            if service == "cloudwatch":
-                register_columns(client)
             self._clients[service] = client
         client = self._clients[service]
         return client if self._deadline is None else _Bounded(client, self._deadline)
@@ -238,6 +239,12 @@ def is_throttled(error: Exception) -> bool:
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in THROTTLED
 
 
+def is_denied(error: AwsError) -> bool:
+    """True if the rights did not suffice."""
+    cause = error.__cause__
+    return isinstance(cause, ClientError) and cause.response["Error"].get("Code") == ACCESS_DENIED
+
+
 def describe_error(error: Exception) -> str:
     """The error in one line, with its AWS code where it has one."""
     if isinstance(error, NoCredentialsError):
@@ -247,6 +254,17 @@ def describe_error(error: Exception) -> str:
         message = " ".join(str(details.get("Message") or "").split())
         return f"{error.operation_name}: {details.get('Code', '?')}: {message}"
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def problem_of(part: str, error: Exception) -> Problem:
+    """What an error of AWS means for a part of a sweep."""
+    text = describe_error(error)
+    cause: Cause = "other"
+    if isinstance(error, EndpointConnectionError):
+        cause = "absent"
+    elif isinstance(error, ClientError) and any(words in text for words in BY_POLICY):
+        cause = "forbidden"
+    return Problem(part=part, error=text, cause=cause)
 
 
 class _Bounded:

@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
 from burstwatch.aws.alarms.unheard import read_mutes
-from burstwatch.aws.client.datapoints import in_seconds
 from burstwatch.aws.client.deployment import Deployment, count_subscribers
 from burstwatch.aws.client.names import (
     HEARTBEAT_METRIC,
@@ -123,7 +122,7 @@ def read_points(
             if result["StatusCode"] not in {"Complete", "PartialData"}:
                 msg = f"GetMetricData: {name}: {result['StatusCode']}"
                 raise AwsError(msg)
-            times += in_seconds(result.get("Timestamps", ()))
+            times += [at.timestamp() for at in result.get("Timestamps", ())]
             values += result.get("Values", ())
     return times, values
 

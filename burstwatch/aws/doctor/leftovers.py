@@ -6,6 +6,7 @@ It only reads. What may not be read is said, and hides nothing else.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name, unit_prefix
@@ -22,8 +23,7 @@ HEALTH_ALARM = re.compile(
 DELETED = "DELETE_COMPLETE"
 #: Stacks of the member role, as docs/accounts.md names them.
 MEMBER_STACK = "burstwatch-member"
-#: Parts that belong to no one deployment.
-SHARED = frozenset({"member role", "queues of drills", "tags"})
+Searches: TypeAlias = dict[str, Callable[[], Iterator["Leftover"]]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,23 +43,24 @@ def find_leftovers(
 
     With a ``unit`` only the alarms that sweeps of it made.
     """
+    stack = stack or stack_name(deployment)
+    searches: Searches = {"alarms of sweeps": lambda: _alarms_of_sweeps(clients, deployment, unit)}
+    if unit is None:
+        searches = {
+            "stacks": lambda: _stacks(clients, stack),
+            **searches,
+            "alarms": lambda: _alarms_of_stack(clients, deployment),
+            "log groups": lambda: _log_groups(clients, stack),
+        }
+        if not _other_deployments(clients, stack):  # which would need them
+            searches |= {
+                "member role": lambda: _member_stacks(clients),
+                "queues of drills": lambda: _queues(clients),
+                "tags": lambda: _tags(clients),
+            }
     leftovers: list[Leftover] = []
     problems: list[Problem] = []
-    searches: dict[str, Callable[[], Iterator[Leftover]]] = {
-        "stacks": lambda: _stacks(clients, stack or stack_name(deployment)),
-        "alarms of sweeps": lambda: _alarms_of_sweeps(clients, deployment, unit),
-        "alarms": lambda: _alarms_of_stack(clients, deployment),
-        "log groups": lambda: _log_groups(clients, stack or stack_name(deployment)),
-        "member role": lambda: _member_stacks(clients),
-        "queues of drills": lambda: _queues(clients),
-        "tags": lambda: _tags(clients),
-    }
-    is_shared = unit is None and _other_deployments(clients, stack or stack_name(deployment))
     for part, search in searches.items():
-        if unit is not None and part != "alarms of sweeps":
-            continue
-        if part in SHARED and is_shared:
-            continue  # another deployment needs them
         try:
             leftovers += search()
         except AWS_ERRORS as error:

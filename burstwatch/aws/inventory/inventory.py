@@ -17,13 +17,14 @@ from burstwatch.aws.client.session import (
     Clients,
     Deadline,
     describe_error,
+    problem_of,
 )
 from burstwatch.aws.inventory.listings import ItemListing, ListingReader
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch.shards import Problem, Shard, Unit, thing_id
+from burstwatch.shards import Cause, Problem, Shard, Unit, thing_id
 
 #: Errors that a kind raises for an item of a shape or value that it does not know.
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
@@ -55,6 +56,11 @@ class Inventory:
     def first_error(self) -> str:
         """Name the first call that failed, with AWS's answer."""
         return next((f"{problem.part}: {problem.error}" for problem in self.problems), "no answer")
+
+    @property
+    def cause(self) -> Cause:
+        """What AWS means by the first call that failed."""
+        return self.problems[0].cause if self.problems else "other"
 
     def completed_by(self, before: "Inventory") -> "Inventory":
         """Return a copy completed by an earlier inventory: its details, and the resources that were not listed this time.
@@ -233,7 +239,7 @@ def _look_up(
     try:
         wanted_ids = sorted(lookup.find_ids(lists))
     except NOT_UNDERSTOOD as error:
-        reader.problems.append(Problem(part=listing.operation, error=describe_error(error)))
+        reader.problems.append(problem_of(listing.operation, error))
         return []
     size = listing.ids_per_call
     chunks = (wanted_ids[start : start + size] for start in range(0, len(wanted_ids), size))

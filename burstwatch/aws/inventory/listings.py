@@ -13,7 +13,7 @@ from burstwatch.aws.client.session import (
     CutError,
     Deadline,
     LateError,
-    describe_error,
+    problem_of,
 )
 from burstwatch.kinds.base import Item, Listing, Scope
 from burstwatch.shards import WHOLE, Problem
@@ -51,7 +51,7 @@ class ListingReader:
                 self.calls += 1
                 items += _at_path(page, listing)
         except AWS_ERRORS as error:
-            self.problems.append(Problem(part=listing.operation, error=describe_error(error)))
+            self.problems.append(problem_of(listing.operation, error))
             return items, False
         self.listed[key] = items, self.calls - before
         return items, True

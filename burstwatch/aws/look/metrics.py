@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from burstwatch.aws.client.datapoints import in_seconds
 from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.client.session import (
     AWS_ERRORS,
@@ -59,6 +58,7 @@ def read_metrics(
             granted = allowance.take(len(batch))
             if granted < len(batch):
                 _fail(answers, batch[granted:], BUDGET_USED)
+                answers.unpaid |= {query.key for query in batch[granted:]}
             batch = batch[:granted]
         if not batch:
             continue
@@ -112,7 +112,7 @@ def _read_batch(
             times, amounts = result.get("Timestamps", ()), result.get("Values", ())
             if len(times) != len(amounts):
                 uneven[result["Id"]] = f"{len(times)} timestamps and {len(amounts)} values"
-            starts[result["Id"]] += in_seconds(times)
+            starts[result["Id"]] += [at.timestamp() for at in times]
             values[result["Id"]] += amounts
         if not page.get("NextToken"):
             break

@@ -27,7 +27,7 @@ from burstwatch.polling.queries import (
     make_request,
 )
 from burstwatch.polling.sampling import Batch, Steps, Task
-from burstwatch.polling.schedule import Judgement
+from burstwatch.polling.schedule import Failure, Judgement
 from burstwatch.shards import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.
@@ -124,7 +124,7 @@ def ask(
     )
     if refused:
         reader.allowance.refuse(len(refused))
-        answered.add(_given_up(Batch(task, refused), BUDGET_USED))
+        answered.add(_given_up(Batch(task, refused), BUDGET_USED, "unpaid"))
     read_first = partial(_first, reader)
     for done in _at_once(reader, read_first, [Batch(task, group) for group in batches]):
         if isinstance(done, Batch):
@@ -192,7 +192,7 @@ def _is_fresh(
         batches = [Batch(task, group)] if group else []
         for done in _at_once(reader, partial(_witness, reader), batches):
             # It was paid for, so it counts as a poll; but a failed one does not replace the poll before.
-            done.judgements = [judgement for judgement in done.judgements if not judgement.failed]
+            done.judgements = [judgement for judgement in done.judgements if not judgement.failure]
             answered.add(done)
             if done.is_fresh:
                 return True
@@ -241,5 +241,5 @@ def _witness(reader: Reader, batch: Batch) -> Answered:
     return Answered(problems=done.problems) if isinstance(done, Batch) else done
 
 
-def _given_up(batch: Batch, reason: str) -> Answered:
-    return Answered(judgements=batch.given_up(reason), problems=batch.problems)
+def _given_up(batch: Batch, reason: str, failure: Failure = "unanswered") -> Answered:
+    return Answered(judgements=batch.given_up(reason, failure), problems=batch.problems)

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal, TypeAlias
 
 from burstwatch.aws.client.names import metric_id
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.inventory.listings import ItemListing
 from burstwatch.aws.look.memory import Memory, Stock
-from burstwatch.aws.look.metrics import BUDGET_USED
 from burstwatch.aws.look.reading import Reader, ask
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess, not_known
@@ -25,12 +25,26 @@ from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
 from burstwatch.polling.sampling import PASTS_PER_LOOK, Task
 from burstwatch.polling.schedule import Judgement
 from burstwatch.polling.told import ToldSeverity, contradicted
-from burstwatch.shards import WHOLE, Problem, Shard, Unit
+from burstwatch.shards import WHOLE, Cause, Problem, Shard, Unit
 
 #: Where asking fails for so many of those that have a bucket, nobody is watching.
 BLIND_SHARE = 0.5
-#: How the reason begins where resources are known and their metrics cannot be read.
-CANNOT_BE_JUDGED = "cannot be judged"
+#: What cannot be done with a kind that nobody watches.
+Undone: TypeAlias = Literal["listed", "described", "judged"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Blindness:
+    """Why nobody watches a kind: what cannot be done with it, the error, and what AWS means by that."""
+
+    undone: Undone
+    error: str
+    cause: Cause = "other"
+
+    @property
+    def why(self) -> str:
+        """The reason in words."""
+        return f"cannot be {self.undone}: {self.error}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +78,7 @@ class UnitSnapshot:
     incomplete: frozenset[str] = frozenset()
     unsettled: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
-    blind: Mapping[str, str] = field(default_factory=dict)
+    blind: Mapping[str, Blindness] = field(default_factory=dict)
     unlisted: Mapping[str, str] = field(default_factory=dict)
     forbidden: Mapping[str, str] = field(default_factory=dict)
     quiet: Mapping[str, str] = field(default_factory=dict)
@@ -238,12 +252,12 @@ def _look_at(
         f"{part.kind.name}/{name}": _not_described(part.kind, name, reason, unit=unit, now=now)
         for name, reason in part.stock.inventory.refused.items()
     }
-    failed = [kept[key] for key in kept if memory.looks[key].failed]
+    failed = [kept[key] for key in kept if memory.looks[key].failure]
     return _KindLook(
         buckets=kept | judged_now | not_described,
         problems=(*answered.problems, *_still_failed(failed)),
         judged=frozenset(resource.id for resource, _ in judged_now.values()),
-        unpaid_before=sum(assessment.projection.reason == BUDGET_USED for _, assessment in failed),
+        unpaid_before=sum(memory.looks[key].failure == "unpaid" for key in kept),
     )
 
 
@@ -259,10 +273,9 @@ def _merged(
     stocks = [part.stock for part in parts]
     kinds = {part.kind.name: part.kind for part in parts}
     incomplete = frozenset(p.kind.name for p in parts if not p.stock.inventory.complete)
-    blind = {
-        part.kind.name: why
+    blindness = {
+        part.kind.name: _blindness(part, kind_look, memory)
         for part, kind_look in zip(parts, in_order, strict=True)
-        if (why := _why_blind(part, kind_look, memory))
     }
     buckets = {key: entry for kind_look in in_order for key, entry in kind_look.buckets.items()}
     if not incomplete:
@@ -288,7 +301,7 @@ def _merged(
             resource.id for resource, _ in buckets.values() if memory.is_guess(resource, reader.now)
         ),
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
-        blind=blind,
+        blind={kind: blind for kind, blind in blindness.items() if blind is not None},
         quiet={resource_id: why for part in parts for resource_id, why in part.quiet.items()},
         excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
         judged=frozenset[str]().union(*(kind_look.judged for kind_look in in_order)),
@@ -299,24 +312,24 @@ def _merged(
     )
 
 
-def _why_blind(part: _Part, kind_look: _KindLook, memory: Memory) -> str:
-    """Why nobody watches a kind now, or nothing where somebody does."""
+def _blindness(part: _Part, kind_look: _KindLook, memory: Memory) -> Blindness | None:
+    """Why nobody watches a kind now; None where somebody does."""
     inventory = part.stock.inventory
     asked_keys = [key for key, (resource, _) in kind_look.buckets.items() if resource.can_spend]
     if not inventory.complete and not asked_keys:
-        return f"cannot be listed: {inventory.first_error}"
+        return Blindness(undone="listed", error=inventory.first_error, cause=inventory.cause)
     refused = 0 if inventory.is_answered else len(inventory.refused)
     if refused and len(asked_keys) + refused <= refused / BLIND_SHARE:
-        return f"cannot be described: {inventory.first_error}"
+        return Blindness(undone="described", error=inventory.first_error, cause=inventory.cause)
     # Resources without budget were not polled; that has an alarm of its own.
-    last_looks = filter(None, map(memory.looks.get, asked_keys))
-    failed = [
-        last_look.assessment.projection.reason for last_look in last_looks if last_look.failed
+    unanswered = [
+        last_look.assessment.projection.reason
+        for last_look in map(memory.looks.get, asked_keys)
+        if last_look is not None and last_look.failure == "unanswered"
     ]
-    failed = [reason for reason in failed if reason != BUDGET_USED]
-    if asked_keys and len(asked_keys) <= len(failed) / BLIND_SHARE:
-        return f"{CANNOT_BE_JUDGED}: {failed[0]}"
-    return ""
+    if asked_keys and len(asked_keys) <= len(unanswered) / BLIND_SHARE:
+        return Blindness(undone="judged", error=unanswered[0])
+    return None
 
 
 def _still_failed(kept: Iterable[Assessed]) -> Iterator[Problem]:

@@ -12,15 +12,11 @@ from burstwatch.aws.alarms.api import ALARMS_PER_PAGE
 from burstwatch.aws.client.names import HEARTBEAT_ALARM, HEARTBEAT_METRIC, part_name
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
 from burstwatch.aws.look.memory import Memory
-from burstwatch.aws.look.snapshot import CANNOT_BE_JUDGED, UnitSnapshot
+from burstwatch.aws.look.snapshot import Blindness, UnitSnapshot
 from burstwatch.config import Config
 from burstwatch.shards import Problem
 
 TAG = "burstwatch:lists-"
-#: AWS's words for a call that a policy of the organisation denies, or allows nowhere.
-FORBIDDEN = ("explicit deny in a service control policy", "no service control policy allows")
-#: botocore's error for a service that a region does not have.
-NO_SERVICE = "EndpointConnectionError"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +40,22 @@ def sort_out(
     else:
         problems = _learn(home, snapshot, config, memory)
         never = _never_listed(snapshot, memory)
-    blind = {kind: why for kind, why in snapshot.blind.items() if kind not in never}
+    blind = {kind: reason for kind, reason in snapshot.blind.items() if kind not in never}
     kind_problems = {
         kind: failures for kind, failures in snapshot.kind_problems.items() if kind not in never
     }
-    for kind, why in blind.items():
-        problem = Problem(part=f"{kind}: nobody watches it", error=why)
+    for kind, reason in blind.items():
+        problem = Problem(part=f"{kind}: nobody watches it", error=reason.why)
         kind_problems[kind] = (*kind_problems.get(kind, ()), problem)
-    forbidden = {kind: why for kind, why in never.items() if memory.is_found or _is_forbidden(why)}
+    forbidden = {
+        kind: reason.why
+        for kind, reason in never.items()
+        if memory.is_found or reason.cause == "forbidden"
+    }
     sorted_out = replace(
         snapshot,
         blind=blind,
-        unlisted={kind: why for kind, why in never.items() if kind not in forbidden},
+        unlisted={kind: reason.why for kind, reason in never.items() if kind not in forbidden},
         forbidden=forbidden,
         incomplete=snapshot.incomplete - never.keys(),
         kind_problems=kind_problems,
@@ -63,30 +63,27 @@ def sort_out(
     return sorted_out, problems
 
 
-def _never_listed(snapshot: UnitSnapshot, memory: Memory) -> dict[str, str]:
+def _never_listed(snapshot: UnitSnapshot, memory: Memory) -> dict[str, Blindness]:
     """The kinds that cannot be listed and never could, with the reason. None where that is not known, or true of all."""
     if not memory.has_heartbeat or memory.listed_before is None:
         return {}
     never = {
-        kind: why
-        for kind, why in snapshot.blind.items()
-        if kind not in memory.listed_before and not why.startswith(CANNOT_BE_JUDGED)
+        kind: reason
+        for kind, reason in snapshot.blind.items()
+        if kind not in memory.listed_before and reason.undone != "judged"
     }
     return {} if never.keys() >= snapshot.kinds.keys() else never
 
 
-def _left_out_by_data(snapshot: UnitSnapshot) -> dict[str, str]:
+def _left_out_by_data(snapshot: UnitSnapshot) -> dict[str, Blindness]:
     """The kinds of a unit that was found which AWS itself says cannot be there: no tag says what was listed before.
 
     A whole region may be forbidden. Where no service at all answers it is the network, and that is blindness.
     """
-    forbidden = {kind: why for kind, why in snapshot.blind.items() if _is_forbidden(why)}
-    absent = {kind: why for kind, why in snapshot.blind.items() if NO_SERVICE in why}
+    blind = snapshot.blind
+    forbidden = {kind: blind[kind] for kind in blind if blind[kind].cause == "forbidden"}
+    absent = {kind: blind[kind] for kind in blind if blind[kind].cause == "absent"}
     return forbidden if absent.keys() >= snapshot.kinds.keys() else forbidden | absent
-
-
-def _is_forbidden(why: str) -> bool:
-    return any(words in why for words in FORBIDDEN)
 
 
 def _learn(home: Clients, snapshot: UnitSnapshot, config: Config, memory: Memory) -> list[Problem]:

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.alarms.api import id_fingerprint, read_members, read_tags, tags_of, write_tags
 from burstwatch.aws.client.names import FOUND, HEARTBEAT_ALARM
-from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
+from burstwatch.aws.client.session import (
+    AWS_ERRORS,
+    AwsError,
+    Clients,
+    describe_error,
+    is_denied,
+)
 from burstwatch.aws.watched.organization import (
     OrganizationPart,
     find_accounts,
@@ -29,8 +35,6 @@ from burstwatch.shards import REGION, Problem
 
 #: How often the accounts are listed, and how often the regions of each.
 ACCOUNTS_S, REGIONS_S = 300.0, 3_600.0
-#: AWS's code for a role that is not there, or does not let us in.
-REFUSED = "AccessDenied"
 #: Most messages of one call of SQS.
 MESSAGES_PER_CALL = 10
 
@@ -169,7 +173,7 @@ class Joining:
                 )
                 joined.add(id_fingerprint(account))
             except AwsError as error:
-                if REFUSED in str(error):
+                if is_denied(error):
                     self.not_joined[account] = str(error)
                 else:  # no word about the account: it is swept, and fails there if it must
                     problems.append(Problem(part=f"role in {account}", error=str(error)))

@@ -34,11 +34,7 @@ class Linear:
 
 def line(history: History) -> tuple[float, float, float]:
     """Mean time, mean level and slope of the least-squares line through the last hour."""
-    key = ("line", history.size)
-    cached = history.track.memory.get(key)
-    if not isinstance(cached, tuple):
-        cached = history.track.memory[key] = _line(history)
-    return cached
+    return history.track.memo.once(("line", history.size), lambda: _line(history))
 
 
 def _line(history: History) -> tuple[float, float, float]:

@@ -23,6 +23,7 @@ from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.cli.values import days as read_days
 from burstwatch.config import Config
+from burstwatch.formatting import InputError
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -106,8 +107,8 @@ def _check(args: Namespace) -> None:
     """Refuse days that CloudWatch does not keep, and options that only the other source takes."""
     days = DEFAULT_DAYS if args.days is None else args.days
     if not 1 <= days <= FIVE_MINUTES_KEPT.value:
-        msg = f"days is {days:g}; allowed: 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
-        raise ValueError(msg)
+        msg = f"is {days:g}; allowed: 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
+        raise InputError(msg, name="days")
     is_file = _is_of_file(args)
     of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip

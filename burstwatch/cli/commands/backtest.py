@@ -38,7 +38,7 @@ from burstwatch.cli.recorded import (
     place_recorded,
     spec_of,
 )
-from burstwatch.formatting import DAY, span
+from burstwatch.formatting import DAY, InputError, span
 from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.reading import STDIN, read_file
@@ -114,11 +114,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Play and print. A file that cannot be read ends it: half a fleet is another question."""
     if not LOWEST_LEAD_S <= args.lead_s <= HIGHEST_LEAD_S:
-        msg = f"lead_s must be {LOWEST_LEAD_S:g} to {HIGHEST_LEAD_S:g}, got {args.lead_s:g}"
-        raise ValueError(msg)
+        msg = f"must be {LOWEST_LEAD_S:g} to {HIGHEST_LEAD_S:g}, got {args.lead_s:g}"
+        raise InputError(msg, name="lead_s")
     if args.jobs < 0:
-        msg = f"jobs must be 0 (one a core) or more, got {args.jobs}"
-        raise ValueError(msg)
+        msg = f"must be 0 (one a core) or more, got {args.jobs}"
+        raise InputError(msg, name="jobs")
     if args.picture:
         check_target(args.picture, inputs=args.series)
     names = _policy_names(args.policy)
@@ -248,8 +248,8 @@ def _numbers(text: str, name: str) -> list[float]:
     except ValueError:
         values = []
     if not values or not all(0 < value < math.inf for value in values):
-        msg = f"{name} is {text!r}; allowed: numbers above 0 with commas between"
-        raise ValueError(msg)
+        msg = f"is {text!r}; allowed: numbers above 0 with commas between"
+        raise InputError(msg, name=name)
     return values
 
 

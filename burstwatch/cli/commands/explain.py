@@ -28,7 +28,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.cli.values import hours
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import recorded_time, span, table
+from burstwatch.formatting import InputError, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -201,8 +201,8 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     """Record a resource's last hours from CloudWatch; raises ValueError for options that only a file takes."""
     back_hours = 24.0 if args.hours is None else args.hours
     if not 0 < back_hours <= MOST_HOURS:
-        msg = f"hours is {back_hours:g}; allowed: above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
-        raise ValueError(msg)
+        msg = f"is {back_hours:g}; allowed: above 0 to {MOST_HOURS:g}: CloudWatch keeps one-minute datapoints for {MOST_HOURS / 24:g} days"
+        raise InputError(msg, name="hours")
     own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
     if own_flags != (None,) * len(own_flags):
         msg = f"there is no file {args.series!r}; for a resource of the account leave out --type, --size-gib, --period-s, --spec and --only, which it knows"

@@ -8,7 +8,7 @@ from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import check_target
 from burstwatch.cli.values import add_kind_argument, days
-from burstwatch.formatting import DAY, recorded_time
+from burstwatch.formatting import DAY, InputError, recorded_time
 from burstwatch.history.points import FIVE_MINUTES_KEPT, MINUTES_KEPT
 from burstwatch.recordings.formats.table import OWN_MARK
 from burstwatch.recordings.samples import columns_of, write_samples
@@ -40,8 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Read, and write the file whole."""
     if not 0 < args.days <= MOST_DAYS:
-        msg = f"days is {args.days:g}; allowed: above 0 to {MOST_DAYS:g}: CloudWatch keeps five-minute datapoints for {MOST_DAYS:g} days"
-        raise ValueError(msg)
+        msg = f"is {args.days:g}; allowed: above 0 to {MOST_DAYS:g}: CloudWatch keeps five-minute datapoints for {MOST_DAYS:g} days"
+        raise InputError(msg, name="days")
     if args.output:
         check_target(args.output, inputs=())
     clients = make_clients(args, terminal.env)

@@ -26,7 +26,7 @@ from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
 from burstwatch.cli.values import days
 from burstwatch.config import Config
-from burstwatch.formatting import clock_time, cut, first_of, span, table
+from burstwatch.formatting import InputError, clock_time, cut, first_of, span, table
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
@@ -251,8 +251,8 @@ def _check(args: Namespace) -> None:
             msg = f"{shown} would be ignored: {why}"
             raise ValueError(msg)
     if args.limit is not None and args.limit < 1:
-        msg = f"limit is {args.limit}; allowed: a whole number from 1"
-        raise ValueError(msg)
+        msg = f"is {args.limit}; allowed: a whole number from 1"
+        raise InputError(msg, name="limit")
     if args.openmetrics:
         try:
             import prometheus_client  # noqa: F401, PLC0415 - an extra, missed before AWS is asked

@@ -22,6 +22,7 @@ from burstwatch.cli.account import (
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import plain, seconds
+from burstwatch.formatting import InputError
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
@@ -123,8 +124,8 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
     _check_period(args.every)
     tags = _tags(args.tags)
     if not 1 <= args.max_resources <= MOST_RESOURCES:
-        msg = f"max-resources is {args.max_resources:g}; allowed: 1 to {MOST_RESOURCES}"
-        raise ValueError(msg)
+        msg = f"is {args.max_resources:g}; allowed: 1 to {MOST_RESOURCES}"
+        raise InputError(msg, name="max-resources")
     for name in ("all_regions", "all_units"):
         if args.units is not None and getattr(args, name):
             msg = f"give either --units or --{name.replace('_', '-')}, not both"
@@ -175,8 +176,8 @@ def _check_once(specs: "Sequence[UnitSpec]", regions: Regions) -> None:
     places = [(spec.account or home.account, spec.region or home.region) for spec in specs]
     for account, region in places:
         if places.count((account, region)) > 1:
-            msg = f"units has {account}/{region} twice; allowed: each account and region once"
-            raise ValueError(msg)
+            msg = f"has {account}/{region} twice; allowed: each account and region once"
+            raise InputError(msg, name="units")
 
 
 def _own_units(regions: Regions) -> "list[UnitSpec]":
@@ -203,8 +204,8 @@ def _connector(
 def _check_period(every_s: float | None) -> None:
     """Refuse a period of the polls on which the margin, or an alert on their age, could not rely."""
     if every_s is not None and not LEAST_S <= every_s <= MOST_S:
-        msg = f"every is {every_s:g}; allowed: {LEAST_S:g} to {MOST_S:g} seconds"
-        raise ValueError(msg)
+        msg = f"is {every_s:g}; allowed: {LEAST_S:g} to {MOST_S:g} seconds"
+        raise InputError(msg, name="every")
 
 
 def _tags(text: str) -> list[str]:
@@ -213,12 +214,12 @@ def _tags(text: str) -> list[str]:
 
     tags = [tag.strip() for tag in text.split(",") if tag.strip()]
     if len(tags) > MOST_TAGS:
-        msg = f"tags names {len(tags)} tags; allowed: {MOST_TAGS}"
-        raise ValueError(msg)
+        msg = f"names {len(tags)} tags; allowed: {MOST_TAGS}"
+        raise InputError(msg, name="tags")
     owners: dict[str, str] = {}
     for tag in tags:
         owner = owners.setdefault(label_of_tag(tag), tag)
         if owner is not tag:
-            msg = f"tags has {owner!r} and {tag!r}, which both become the label {label_of_tag(tag)}"
-            raise ValueError(msg)
+            msg = f"has {owner!r} and {tag!r}, which both become the label {label_of_tag(tag)}"
+            raise InputError(msg, name="tags")
     return tags

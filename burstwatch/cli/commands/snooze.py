@@ -9,9 +9,9 @@ from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
 from burstwatch.cli.main import Terminal
-from burstwatch.formatting import clock_time, printable, span
+from burstwatch.formatting import InputError, clock_time, printable, span
 from burstwatch.kinds import find_kinds
-from burstwatch.owner_tags import SNOOZE_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
+from burstwatch.owner_tags import REASON_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
 
 GROUP = "silence"
 
@@ -40,8 +40,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
             raise ValueError  # noqa: TRY301 - one message for both
         parse_snooze(snooze.value)
     except ValueError:
-        msg = f"reason is {args.reason!r}; allowed: {SNOOZE_ALLOWED.partition('and ')[2]}"
-        raise ValueError(msg) from None
+        msg = f"is {args.reason!r}; allowed: {REASON_ALLOWED}"
+        raise InputError(msg, name="reason") from None
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.inventory.inventory import find_thing, put_tag  # noqa: PLC0415
     from burstwatch.aws.look.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra

@@ -14,7 +14,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import terminal_columns
 from burstwatch.cli.values import seconds
 from burstwatch.config import Config
-from burstwatch.formatting import table
+from burstwatch.formatting import InputError, table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -46,8 +46,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Watch until it is told to end; on a pipe, look once."""
     if not LEAST_S <= args.every <= MOST_S:
-        msg = f"every must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
-        raise ValueError(msg)
+        msg = f"must be {LEAST_S:g} to {MOST_S:g} seconds, got {args.every:g}"
+        raise InputError(msg, name="every")
     check_kinds(args.kind or None)
     regions = chosen_regions(args, terminal.env)
     config = config_of(args, terminal.env, lambda: regions.home)

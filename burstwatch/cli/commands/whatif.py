@@ -164,9 +164,9 @@ def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: flo
     if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
         lines.insert(2, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
     assumed = [
-        f"{text.partition(' (default)')[0]} {name} ({_flag(name)})"
-        for name, text in example.spec.items()
-        if name not in spec and "(default)" in text
+        f"{default} {name} ({_flag(name)})"
+        for name, default in example.defaults.items()
+        if name not in spec
     ]
     if assumed and result.capacity is not None:
         lines.append(f"assumed: {', '.join(assumed)}")
@@ -228,8 +228,7 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
 
 def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
     """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
-    is_named = result.reason.startswith(subject)
-    about = result.reason if is_named else f"{subject}: {result.reason}"
+    about = f"{subject}: {result.reason}"
     return [about] if result.capacity is None else [_answer(result, after), about]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from burstwatch.recordings.formats.layouts import TextRow
 from burstwatch.recordings.formats.table import read_rows
-from burstwatch.recordings.raw import RawContents
+from burstwatch.recordings.raw import NoTimesError, RawContents
 from burstwatch.recordings.times import is_time
 
 #: Where programs keep the rows of an answer.
@@ -60,10 +60,8 @@ def read_records(documents: Sequence[Any], *, name: str) -> RawContents | None:
 def _read(rows: Sequence[TextRow], name: str) -> RawContents | None:
     try:
         return read_rows(rows, name=name, format_="JSON")
-    except ValueError as error:
-        if "no rows with a time" in str(error) or "is no time" in str(error):
-            return None
-        raise
+    except NoTimesError:
+        return None
 
 
 def _rows(document: Any, around: Mapping[str, Any], depth: int) -> Iterator[Any]:  # noqa: ANN401

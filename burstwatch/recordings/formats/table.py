@@ -20,7 +20,7 @@ from burstwatch.recordings.matching import (
     is_of_a_poller,
     statistic_of_word,
 )
-from burstwatch.recordings.raw import RawContents, RawSeries, merged
+from burstwatch.recordings.raw import NoTimesError, RawContents, RawSeries, merged
 from burstwatch.recordings.times import TIMES, is_time
 from burstwatch.recordings.written_times import short
 
@@ -132,11 +132,11 @@ def read_rows(
             and any(map(is_metric_name, headings[0]))
         ):
             msg = f"{name} line {rows[1].line}: the first column, {short(headings[0][0])!r}, is no time: name the column of times t_s or Time"
-            raise ValueError(msg)
+            raise NoTimesError(msg)
         msg = f"{name}: no rows with a time and values under a heading"
         if headings:
             msg = f"{msg}: the last row begins with {short(headings[-1][0])!r}; a time is {TIMES}"
-        raise ValueError(msg)
+        raise NoTimesError(msg)
     if data:
         parts.append(_read(headings, data, name, format_, separator, about or {}))
     return merged(parts)
@@ -256,7 +256,7 @@ def _read(
     _check_names(shape, f"{name} line {data[0].line}")
     if not headings and len(data[0].cells) < 2:  # noqa: PLR2004 - a time and a value
         msg = f"{name}: no rows with a time and values under a heading"
-        raise ValueError(msg)
+        raise NoTimesError(msg)
     columns = [[row.cells[n] for row in data] for n in range(len(shape.names))]
     times = columns[shape.time]
     _check_parts_of_time(shape, columns, f"{name} line {data[0].line}")
@@ -321,7 +321,7 @@ def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> Non
     if not shape.has_time_name and not is_own and not is_time(cell):
         column = short(" ".join(shape.names[shape.time]))
         msg = f"{where}: the first column, {column!r}, is no time: name the column of times t_s or Time"
-        raise ValueError(msg)
+        raise NoTimesError(msg)
 
 
 def _check_parts_of_time(shape: _Headings, columns: Sequence[list[str]], where: str) -> None:

@@ -202,7 +202,7 @@ def step_record(step: Step, run: Run, verdict: PromiseVerdict | None) -> StepRec
         wanted_s=step.runtime_s,
         ran_s=run.ran_s,
         spent=run.spent,
-        stopped=run.stopped,
+        stopped=run.stopped.why if run.stopped else "",
         failed=run.failed,
         iops=iops_of(run),
         mib_s=mib_s,

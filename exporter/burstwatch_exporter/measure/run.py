@@ -9,7 +9,7 @@ from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.outputs import Outcome, OutputError
 from burstwatch_exporter.measure.programs import Place, start
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, INTERRUPTED, Watch
+from burstwatch_exporter.measure.watch import Stop, StopCause, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 ENDS_WITHIN_S = 1.0
@@ -21,8 +21,9 @@ OVERTIME_S = 30.0
 COUNTED, LEAST_MIB = 0.9, 1.0
 KIB_PER_MIB = 1024
 #: Nothing is at stake; what it does while it ends is watched nevertheless.
-AT_EASE = {"", INTERRUPTED}
-HUNG, HELD = "it did not end", "it cannot be killed, because it waits in the kernel"
+AT_EASE: frozenset[StopCause | None] = frozenset({None, "interrupted"})
+HUNG = Stop("hung", "it did not end")
+HELD = Stop("held", "it cannot be killed, because it waits in the kernel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Run:
     device_iops: float
     device_mib_s: float
     watched_s: float = 0.0
-    stopped: str = ""
+    stopped: Stop | None = None
     failed: str = ""
     contradiction: str = ""
     outcome: Outcome | None = None
@@ -62,7 +63,8 @@ def run_step(
     long an empty bucket takes to serve them: fio ends when all have come back.
     """
     watch.begin(step.name, in_flight=in_flight)
-    stopped, is_enough = "", False
+    stopped: Stop | None = None
+    is_enough = False
     with ExitStack() as stack:
         began = time.monotonic()
         program = start(step, place, programs, stack)
@@ -80,7 +82,7 @@ def run_step(
             has_ended = program.end(
                 patience_s,
                 may_write=lambda: (
-                    stopped in AT_EASE
+                    (stopped and stopped.cause) in AT_EASE
                     and time.monotonic() < last + RESULT_S
                     and not watch.passed(allowed)
                 ),
@@ -93,7 +95,7 @@ def run_step(
         try:
             outcome = program.outcome(ran_s, was_stopped=bool(stopped) or is_enough)
         except OutputError as error:
-            why = f"{error} (stopped: {run.stopped})" if run.stopped else str(error)
+            why = f"{error} (stopped: {run.stopped.why})" if run.stopped else str(error)
             return replace(run, failed=why)
     return replace(run, outcome=outcome, contradiction=_contradiction(step, run, outcome))
 
@@ -116,10 +118,11 @@ def _contradiction(step: Step, run: Run, outcome: Outcome) -> str:
 
 
 def _run(
-    step: Step, watch: Watch, samples: Sequence[ServedSample], *, ran_s: float, stopped: str
+    step: Step, watch: Watch, samples: Sequence[ServedSample], *, ran_s: float, stopped: Stop | None
 ) -> Run:
     """The watch's view of a step that has ended."""
-    was_about_to_end = stopped == BUDGET_SPENT and ran_s >= step.runtime_s
+    is_spent = stopped is not None and stopped.cause == "budget"
+    was_about_to_end = is_spent and ran_s >= step.runtime_s
     iops, mib_s = watch.rates
     return Run(
         ran_s=min(ran_s, watch.elapsed_s) or ran_s,
@@ -128,5 +131,5 @@ def _run(
         device_iops=iops,
         device_mib_s=mib_s,
         watched_s=watch.elapsed_s,
-        stopped="" if was_about_to_end else stopped,
+        stopped=None if was_about_to_end else stopped,
     )

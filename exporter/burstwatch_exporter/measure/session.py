@@ -21,7 +21,7 @@ from burstwatch_exporter.measure.plan import Plan, StepPlan
 from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
-from burstwatch_exporter.measure.run import HUNG, Run, run_step
+from burstwatch_exporter.measure.run import Run, run_step
 from burstwatch_exporter.measure.scratch import (
     lay_out,
     remove_left_behind,
@@ -30,7 +30,7 @@ from burstwatch_exporter.measure.scratch import (
 )
 from burstwatch_exporter.measure.target import Target
 from burstwatch_exporter.measure.verdict import Credits, judge
-from burstwatch_exporter.measure.watch import BUDGET_SPENT, Watch
+from burstwatch_exporter.measure.watch import Stop, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10
@@ -62,7 +62,8 @@ class Session:
         self._disk = disk_limits_of(target, vcpus=about.vcpus)
         self._steps: list[rec.StepRecord] = []
         self._drain: rec.DrainRecord | None = None
-        self._stopped = self._failed = ""
+        self._stopped: Stop | None = None
+        self._failed = ""
         self._drains = False
         # False once the counters contradict the tool: then nobody knows what was spent.
         self._is_counted = True
@@ -148,7 +149,7 @@ class Session:
         run = self._run(planned, step, place, allowed=budget, until=is_over)
         bucket_estimate = estimate(run.samples, interval=before, capacity=bucket.capacity)
         if self._is_over(run) or run.failed or bucket_estimate is None:
-            self._stopped = self._stopped or "no knee was found"
+            self._stopped = self._stopped or Stop("no knee", "no knee was found")
             return
         refill = None
         rested_s = self._rest(recover_s)
@@ -182,7 +183,8 @@ class Session:
         if run.contradiction:  # the budget is kept by counters that do not count
             self._failed, self._is_counted = run.contradiction, False
             return True
-        if run.stopped in {"", BUDGET_SPENT, HUNG}:  # and not HELD: another would run beside it
+        # What is held would run beside the next one.
+        if run.stopped is None or run.stopped.cause in {"budget", "hung"}:
             return False
         self._stopped = run.stopped
         return True
@@ -242,7 +244,7 @@ class Session:
             budget=budget if self._plan.credit is not None and math.isfinite(budget) else None,
             predicted=self._plan.spends,
             floor_ratio=self._about.floor_ratio,
-            stopped=self._stopped,
+            stopped=self._stopped.why if self._stopped else "",
             failed=self._failed,
             volumes=[
                 volume_record(view, watch.began, watch.now, is_counted=self._is_counted)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstwatch.config import declare, parse_settings, settings_of
+from burstwatch.config import declare, parse_settings, raise_all, settings_of
 from burstwatch_exporter.measure.profiles import DEFAULT
 from burstwatch_exporter.settings import path
 
@@ -122,8 +122,7 @@ def parse_measure_options(texts: Mapping[str, str]) -> MeasureOptions:
     Raises:
         ValueError: naming every value that is not allowed.
     """
-    problems: list[str] = []
+    problems: list[ValueError] = []
     values = parse_settings(SETTINGS, texts, problems)
-    if problems:
-        raise ValueError("; ".join(problems))
+    raise_all(problems)
     return MeasureOptions(**values, stated=tuple(texts))

@@ -1,7 +1,9 @@
 """Looks at the volumes while something runs on them, and says when it has to stop."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Event
+from typing import Literal, TypeAlias
 
 from burstwatch.ebs.load import MIB
 from burstwatch_exporter.measure.drain import ServedSample
@@ -12,8 +14,20 @@ from burstwatch_exporter.measure.plan import Bounds
 TICK_S = 0.05
 #: A sample a second; of more than so many, each two become one, and later ones are twice as long.
 SAMPLE_S, MOST_SAMPLES = 1.0, 3_600
-BUDGET_SPENT = "its share of the budget is spent"
-INTERRUPTED = "interrupted"
+#: What stops a step, or the whole measurement.
+StopCause: TypeAlias = Literal["budget", "interrupted", "floor", "gone", "hung", "held", "no knee"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why something did not run to its end: the cause, and in words."""
+
+    cause: StopCause
+    why: str
+
+
+BUDGET_SPENT = Stop("budget", "its share of the budget is spent")
+INTERRUPTED = Stop("interrupted", "interrupted")
 
 
 class Watch:
@@ -57,31 +71,31 @@ class Watch:
         """Wait for a moment, or until it is to end."""
         self._stop.wait(TICK_S)
 
-    def reason(self, allowed: float) -> str:
-        """Look, and say why it has to stop, or nothing. ``allowed`` is the most that may be spent by now.
+    def reason(self, allowed: float) -> Stop | None:
+        """Look, and say why it has to stop, if it has to. ``allowed`` is the most that may be spent by now.
 
         What will be spent until the next look counts, and what is then still on its way.
         """
         passed = self.passed(allowed)
         return passed if self._gone or not self._stop.is_set() else INTERRUPTED
 
-    def passed(self, allowed: float) -> str:
-        """Look, and say what bound is passed, whether it has been interrupted or not."""
+    def passed(self, allowed: float) -> Stop | None:
+        """Look, and say what bound is passed, if one is, whether it has been interrupted or not."""
         before = self.now
         self.look()
         now = self.now
         self._note()
         if self._gone:
-            return self._gone
+            return Stop("gone", self._gone)
         for device, floor in self.bounds.floors.items():
             if now.intervals[device].low < floor:
-                return f"the balance of {device} may be under its floor"
+                return Stop("floor", f"the balance of {device} may be under its floor")
         seconds = now.at - before.at
         rate = (now.spent_most - before.spent_most) / seconds if seconds > 0 else 0.0
         soon = now.spent_most + rate * TICK_S + self._in_flight
         if soon >= min(allowed, self.bounds.budget):
             return BUDGET_SPENT
-        return ""
+        return None
 
     @property
     def elapsed_s(self) -> float:
