@@ -446,19 +446,19 @@ def test_a_full_volume_is_asked_again_only_when_it_could_matter(cloud: Cloud) ->
     volume = cloud.aws.add_volume("gp2", 500, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100)
     schedule = Memory()
-    assert len(take_look(cloud, schedule).judged) == 1
+    assert take_look(cloud, schedule).evaluated == 1
     cloud.clock.now += 60
     second = take_look(cloud, schedule)
-    assert len(second.judged) == 0
+    assert second.evaluated == 0
     assert second.metrics_requested == 0
     assert second.assessments[volume][1].verdict == "ok"
     # A full bucket of 500 GiB lasts an hour at worst; 15 + 3 + 1 minutes of margin are kept.
     last = NOW + 3_600 - (900 + 180 + 60)
     cloud.clock.now = last - 60
-    assert len(take_look(cloud, schedule).judged) == 0
+    assert take_look(cloud, schedule).evaluated == 0
     cloud.clock.now = last
     drain(cloud, volume, to_percent=100, per_minute=0.0, iops=100, until=cloud.clock.now)
-    assert len(take_look(cloud, schedule).judged) == 1
+    assert take_look(cloud, schedule).evaluated == 1
 
 
 def test_a_hot_volume_is_asked_at_every_sweep(cloud: Cloud) -> None:
@@ -467,7 +467,7 @@ def test_a_hot_volume_is_asked_at_every_sweep(cloud: Cloud) -> None:
     schedule = Memory()
     take_look(cloud, schedule)
     cloud.clock.now += 59.9  # rules fire a little early at times
-    assert len(take_look(cloud, schedule).judged) == 1
+    assert take_look(cloud, schedule).evaluated == 1
 
 
 def test_a_resized_volume_is_due_at_once(cloud: Cloud) -> None:
@@ -477,7 +477,7 @@ def test_a_resized_volume_is_due_at_once(cloud: Cloud) -> None:
     take_look(cloud, schedule)
     cloud.aws.regions["us-east-1"].volumes[volume]["Size"] = 100
     cloud.clock.now += 60
-    assert len(take_look(cloud, schedule).judged) == 1
+    assert take_look(cloud, schedule).evaluated == 1
 
 
 def listings(cloud: Cloud) -> int:

@@ -60,7 +60,7 @@ def test_between_two_looks_the_time_left_goes_on_falling(cloud: Cloud) -> None:
     assert left is not None
     cloud.clock.now += 60
     after = run_sweep(cloud, memory)
-    assert len(after.snapshot.judged) == 0
+    assert after.snapshot.evaluated == 0
     published = [
         datum["StatisticValues"]["Sum"] / datum["StatisticValues"]["SampleCount"]
         for _, operation, request in cloud.aws.calls

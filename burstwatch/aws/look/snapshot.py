@@ -88,6 +88,11 @@ class UnitSnapshot:
     metrics_refused: int = 0
 
     @property
+    def evaluated(self) -> int:
+        """How many were judged at this look."""
+        return len(self.judged)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The parts that failed, each once: two kinds may ask the same of AWS, and be refused it in the same words."""
         every = (problem for problems in self.kind_problems.values() for problem in problems)

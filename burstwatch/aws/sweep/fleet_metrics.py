@@ -63,7 +63,7 @@ def other_counts(snapshot: UnitSnapshot) -> Mapping[str, int]:
     """Count what is logged, but not published as a metric, which would cost money."""
     assessments = [assessment for _, assessment in snapshot.assessments.values()]
     return {
-        "asked": len(snapshot.judged),
+        "asked": snapshot.evaluated,
         "excluded": snapshot.excluded,
         "in_maintenance": len(snapshot.quiet),
         "unpublished": sum(
