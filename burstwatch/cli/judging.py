@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from burstwatch.cli.values import seconds
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
+from burstwatch.formatting import InputError
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -78,8 +79,8 @@ def config_of(
         names.append("lead_s")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        msg = f"{twice} is set twice: say it once"
-        raise ValueError(msg)
+        msg = "is set twice: say it once"
+        raise InputError(msg, name=twice)
     of_command = {
         f"{ENV_PREFIX}{name.upper()}": value.strip()
         for name, (_, _, value) in zip(names, stated, strict=True)

@@ -147,7 +147,7 @@ def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> N
         fix = {"action": "change to gp3 storage", "effect": "uses no credits", "takes": "takes minutes to hours",
                "usd_month": None, "command": ""}  # fmt: skip
         return {
-            "id": "orders", "name": "", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs out",
+            "id": "orders", "name": "", "kind": "rds_storage", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs out",
             "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
             "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
             "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],
