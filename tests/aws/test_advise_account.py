@@ -10,7 +10,7 @@ from burstwatch.aws.client.pace import Pace
 from burstwatch.aws.look.fleet_history import list_subjects, read_histories
 from burstwatch.backtest.advice import advise
 from burstwatch.bucket import DAY_S
-from burstwatch.cli.advised import as_page
+from burstwatch.cli.advised import as_page, totals
 from burstwatch.cli.main import PARTIAL
 from burstwatch.kinds import find_kinds
 from tests.aws.commands import burstwatch
@@ -142,24 +142,43 @@ def test_what_is_kept_is_used_for_the_same_question_and_for_a_day(
     assert ("7 metrics of 1 resources" in err) == is_asked
 
 
-def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> None:
-    def record(unit: str, rates: list[float]) -> dict[str, Any]:
-        fix = {"action": "change to gp3 storage", "effect": "uses no credits", "takes": "takes minutes to hours",
-               "usd_month": None, "command": ""}  # fmt: skip
-        return {
-            "id": "orders", "name": "", "kind": "rds_storage", "unit": unit, "type": "postgres gp2 100 GiB", "finding": "runs out",
-            "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
-            "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
-            "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],
-            "terraform": [], "baseline": None, "rate_afterwards": None, "hourly": rates,
-        }  # fmt: skip
+def record_of(
+    unit: str, rates: list[float], *, kind: str = "rds_storage", type_: str = "postgres gp2 100 GiB"
+) -> dict[str, Any]:
+    """A record of an advice with a change whose words name gp3."""
+    fix = {"action": "change to gp3 with 3,000 IOPS", "effect": "uses no credits", "takes": "takes minutes to hours",
+           "usd_month": None, "command": ""}  # fmt: skip
+    return {
+        "id": "orders", "name": "", "kind": kind, "unit": unit, "type": type_, "finding": "runs out",
+        "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
+        "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
+        "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],
+        "terraform": [], "baseline": None, "rate_afterwards": None, "hourly": rates,
+    }  # fmt: skip
 
+
+def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> None:
     page = as_page(
-        [record("1/eu-west-1", [1.0] * 48), record("1/eu-west-2", [900.0] * 48)], place="1"
+        [record_of("1/eu-west-1", [1.0] * 48), record_of("1/eu-west-2", [900.0] * 48)], place="1"
     )
     first, second = page.split("<svg")[1:]
     assert ">800<" not in first.partition("</svg>")[0]
     assert ">800<" in second.partition("</svg>")[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_", "is_named"),
+    [
+        ("ebs_volume", "gp2 100 GiB", True),
+        ("ebs_volume", "st1 500 GiB", False),
+        ("rds_storage", "postgres gp2 100 GiB", False),
+    ],
+)
+def test_the_automation_of_aws_is_named_for_gp2_volumes_alone(
+    kind: str, type_: str, *, is_named: bool
+) -> None:
+    said = totals([record_of("1/eu-west-1", [900.0], kind=kind, type_=type_)])
+    assert ("Compute Optimizer" in said) == is_named
 
 
 def test_one_resource_is_advised_by_its_id_or_its_name(cloud: Cloud) -> None:
