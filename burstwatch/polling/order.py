@@ -50,10 +50,12 @@ def in_batches(
     never: list[Resource] = []
     for resource in due:
         last_look = schedule.last_look(resource)
-        if last_look is None or last_look.level_seen is None:
+        if last_look is None or last_look.judgement.level_seen is None:
             never.append(resource)
         else:
-            (near_resources if last_look.is_near else far).append((last_look.late_at, resource))
+            (near_resources if last_look.judgement.is_near else far).append(
+                (last_look.late_at, resource)
+            )
     start = int(now / config.sweep_period_s * GOLDEN % 1.0 * len(never))
     front, back = (
         _soonest_first(near_resources),

@@ -24,7 +24,7 @@ from burstwatch.history.points import (
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import Answers
-from burstwatch.polling.schedule import LATEST_S, Failure, LastLook, Schedule, SeenLevel
+from burstwatch.polling.schedule import LATEST_S, Failure, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S
@@ -42,7 +42,10 @@ class LevelSample:
     ) -> None:
         """Nothing has been asked yet."""
         self.resource, self.kind, self.config, self.now = resource, kind, config, now
-        self.last_look: LastLook | None = schedule.last_look(resource)
+        last_look = schedule.last_look(resource)
+        #: What the last look knew; of its level, None where it knew none.
+        self.known = None if last_look is None else last_look.judgement
+        self.seen_before = None if self.known is None else self.known.level_seen
         self.look_back_s = look_back_s(resource.bucket)
         self._unit_period_s = schedule.period_s(kind.name)
         #: Its levels, or None where nothing was asked or answered; why not.
@@ -93,13 +96,11 @@ class LevelSample:
         glance_s = GLANCE_S + self.config.max_data_age_s
         if wants_all:
             return self.look_back_s
-        if self.last_look is None or self.last_look.level_seen is None:
+        if self.known is None or self.seen_before is None:
             return glance_s
-        if self.last_look.is_near:
+        if self.known.is_near:
             return self.look_back_s
-        needed_s = (
-            self.now - self.last_look.level_seen.until_s + self.config.max_data_age_s + COARSE_S
-        )
+        needed_s = self.now - self.seen_before.until_s + self.config.max_data_age_s + COARSE_S
         depths = (glance_s, glance_s + LATEST_S, self.look_back_s)
         # A level further back than all of these is searched for as if it were unknown.
         return next((back_s for back_s in depths if needed_s <= back_s), glance_s)
@@ -121,11 +122,7 @@ class LevelSample:
         wrong = next((value for value in newest if self._ratio(value) > HIGHEST_RATIO), None)
         if wrong is not None:
             return f"{self.resource.level_metric} is {wrong:g}, more than the bucket holds"
-        newest_before = (
-            None
-            if self.last_look is None or self.last_look.level_seen is None
-            else self.last_look.level_seen.newest
-        )
+        newest_before = None if self.seen_before is None else self.seen_before.newest
         newest_s = self.series.starts[-1] if self.series else -math.inf
         if (
             newest_before is not None
@@ -140,10 +137,10 @@ class LevelSample:
 
     def recall(self) -> None:
         """Recall what the last look knew, if it is silent and nothing can have come in between."""
-        if self.last_look is None or self.last_look.level_seen is None or self.series:
+        if self.seen_before is None or self.series:
             return
-        if self.from_s <= self.last_look.level_seen.until_s - self.config.max_data_age_s - COARSE_S:
-            self.before = self.last_look.level_seen
+        if self.from_s <= self.seen_before.until_s - self.config.max_data_age_s - COARSE_S:
+            self.before = self.seen_before
 
     def take_last_level(self, answers: Answers, back_s: float) -> None:
         """Take the last level of a silent one, as found further back."""
@@ -215,11 +212,7 @@ class LevelSample:
     def _cadence_s(self) -> float | None:
         """How far apart its own datapoints have been shown to be, now or before."""
         shown = shown_cadence_s(self.series.starts if self.series else ())
-        cadence_before = (
-            None
-            if self.last_look is None or self.last_look.level_seen is None
-            else self.last_look.level_seen.cadence_s
-        )
+        cadence_before = None if self.seen_before is None else self.seen_before.cadence_s
         return shown or cadence_before
 
     def _ratios(self, values: Sequence[float]) -> list[float]:

@@ -310,7 +310,7 @@ class Batch:
         if self.task.told is not None:
             return self.task.told(resource.id)
         last_look = self.task.schedule.last_look(resource)
-        return None if last_look is None else alarm_severity(last_look.assessment.verdict)
+        return None if last_look is None else alarm_severity(last_look.judgement.assessment.verdict)
 
     def _read(self, request: Request) -> Steps[Answers]:
         if not request.queries:

@@ -9,7 +9,7 @@ Kept in memory only. Losing it costs one full sweep and never an alarm.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from burstwatch.config import Config
@@ -80,22 +80,17 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LastLook:
-    """The last look at a resource, when it was and when the next is due, and what it was then.
+    """The last look at a resource, when it was and when the next is due.
 
-    ``late_at`` is when it could first be within its margin unnoticed. ``failure`` is
-    why the last look at it failed, ``blind`` how many looks in a row could not tell.
-    ``background`` outlives the look, for an alarm may be made later than that.
+    ``judgement`` has what earlier looks knew where this one could not tell, and its background outlives
+    the look, for an alarm may be made later than that. ``late_at`` is when the resource could first be
+    within its margin unnoticed, ``blind`` how many looks in a row could not tell.
     """
 
-    fingerprint: object
-    assessment: Assessment
+    judgement: Judgement
     at: float
     due_at: float
     late_at: float
-    is_near: bool = False
-    failure: Failure | None = None
-    level_seen: SeenLevel | None = None
-    background: Background | None = None
     blind: int = 0
 
 
@@ -121,11 +116,9 @@ class Schedule:
     def last_look(self, resource: Resource) -> LastLook | None:
         """The last look at it as it is now, or None if there was none."""
         last_look = self.looks.get(resource.key)
-        return (
-            last_look
-            if last_look is not None and last_look.fingerprint == fingerprint(resource)
-            else None
-        )
+        if last_look is None or fingerprint(last_look.judgement.resource) != fingerprint(resource):
+            return None
+        return last_look
 
     def period_s(self, kind: str) -> float:
         """How far apart datapoints of a kind are in this unit, for a resource that has not shown it itself.
@@ -139,64 +132,47 @@ class Schedule:
     def was_idle(self, resource: Resource) -> bool:
         """True if the last look found no I/O, or there was none."""
         last_look = self.looks.get(resource.key)
-        return last_look is None or last_look.assessment.projection.state == "idle"
+        return last_look is None or last_look.judgement.assessment.projection.state == "idle"
 
     def note(self, judgement: Judgement, config: Config, now: float) -> None:
         """Remember a look."""
-        resource, assessment = judgement.resource, judgement.assessment
-        is_near, level_seen = judgement.is_near, judgement.level_seen
-        background = judgement.background
+        resource, before = judgement.resource, self.last_look(judgement.resource)
         own_config = config.with_lead(*resource.leads)
-        before = self.last_look(resource)
-        blind, late_at = 0, _late_at(assessment, own_config, now)
-        if background is not None and before is not None:
-            background = with_earlier(background, before.background, now)
-        if assessment.verdict == "unknown":
-            blind = 1
-            if before is not None:
-                # A poll that could not tell makes earlier knowledge no less true.
-                blind, is_near = before.blind + 1, is_near or before.is_near
-                late_at = before.late_at
-                level_seen = level_seen or before.level_seen
-                background = before.background
-        if level_seen is not None and level_seen.newest is not None:
-            newest_s = max(self.newest_s.get(resource.kind, 0.0), level_seen.newest.end_s)
-            self.newest_s[resource.kind] = newest_s
-            if level_seen.cadence_s == FINE_S:
-                self.fine.add(resource.kind)
+        known = _with_earlier_looks(judgement, before, now)
+        blind, late_at = 0, _late_at(judgement.assessment, own_config, now)
+        if judgement.assessment.verdict == "unknown":
+            blind = 1 if before is None else before.blind + 1
+            late_at = late_at if before is None else before.late_at
+        self._note_datapoints(resource.kind, known.level_seen)
+        self._note_past(known, now)
+        self.looks[resource.key] = LastLook(
+            judgement=known,
+            at=now,
+            due_at=now + _until_next_s(known, own_config, now, blind=blind, late_at=late_at),
+            late_at=late_at,
+            blind=blind,
+        )
+
+    def _note_datapoints(self, kind: str, level_seen: SeenLevel | None) -> None:
+        """Remember how new and how close together the datapoints of a kind are."""
+        if level_seen is None or level_seen.newest is None:
+            return
+        self.newest_s[kind] = max(self.newest_s.get(kind, 0.0), level_seen.newest.end_s)
+        if level_seen.cadence_s == FINE_S:
+            self.fine.add(kind)
+
+    def _note_past(self, judgement: Judgement, now: float) -> None:
+        """Remember the days before, where they were asked for; of what is not near nobody wants them."""
+        resource = judgement.resource
         for past in judgement.past:
             self.pasts[resource.key] = (fingerprint(resource), now, past)
-        if not is_near:
+        if not judgement.is_near:
             self.past_wanted.pop(resource.key, None)
-        wait = wait_s(
-            assessment,
-            own_config,
-            is_documented=resource.is_documented,
-            far_s=_far_as_seen_s(resource, level_seen, own_config, now),
-            blind=blind,
-            is_near=is_near,
-        )
-        if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
-            wait = max(wait, _until_published_s(resource, level_seen, own_config, now))
-        if judgement.failure and now >= late_at:
-            wait = SOONEST_S - own_config.sweep_period_s / 2  # it may be too late already
-        self.looks[resource.key] = LastLook(
-            fingerprint=fingerprint(resource),
-            assessment=assessment,
-            at=now,
-            due_at=now + wait,
-            late_at=late_at,
-            is_near=is_near,
-            failure=judgement.failure,
-            level_seen=level_seen,
-            background=background,
-            blind=blind,
-        )
 
     def background_of(self, resource: Resource) -> Background | None:
         """The background of the last look's verdict, if that was one to tell of."""
         last_look = self.last_look(resource)
-        return last_look.background if last_look is not None else None
+        return last_look.judgement.background if last_look is not None else None
 
     def past_is_stale(self, resource: Resource, now: float) -> bool:
         """True if the days before must be asked for (again)."""
@@ -249,6 +225,45 @@ def fingerprint(resource: Resource) -> object:
         resource.statistic,
         resource.reach,
     )
+
+
+def _with_earlier_looks(judgement: Judgement, before: LastLook | None, now: float) -> Judgement:
+    """A judgement with what earlier looks knew: a poll that could not tell makes that no less true."""
+    if before is None:
+        return judgement
+    earlier = before.judgement
+    if judgement.assessment.verdict == "unknown":
+        return replace(
+            judgement,
+            is_near=judgement.is_near or earlier.is_near,
+            level_seen=judgement.level_seen or earlier.level_seen,
+            background=earlier.background,
+        )
+    if judgement.background is None:
+        return judgement
+    return replace(
+        judgement, background=with_earlier(judgement.background, earlier.background, now)
+    )
+
+
+def _until_next_s(
+    judgement: Judgement, config: Config, now: float, *, blind: int, late_at: float
+) -> float:
+    """Seconds until the next look at what was judged so."""
+    resource, assessment = judgement.resource, judgement.assessment
+    if judgement.failure and now >= late_at:
+        return SOONEST_S - config.sweep_period_s / 2  # it may be too late already
+    wait = wait_s(
+        assessment,
+        config,
+        is_documented=resource.is_documented,
+        far_s=_far_as_seen_s(resource, judgement.level_seen, config, now),
+        blind=blind,
+        is_near=judgement.is_near,
+    )
+    if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
+        return max(wait, _until_published_s(resource, judgement.level_seen, config, now))
+    return wait
 
 
 def wait_s(

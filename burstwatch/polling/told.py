@@ -44,7 +44,7 @@ def _is_contradicted(
     now: float,
 ) -> bool:
     last_looks = [look for look in map(schedule.last_look, buckets) if look is not None]
-    verdicts = {look.assessment.verdict for look in last_looks}
+    verdicts = {look.judgement.assessment.verdict for look in last_looks}
     worst = next((verdict for verdict in WORST_FIRST if verdict in verdicts), None)
     if worst is None or worst == "unknown":
         return False  # what is not known contradicts nothing

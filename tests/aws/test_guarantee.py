@@ -126,7 +126,7 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
         now = START + 60 * (minute + 1) - (case.early_s if minute % 2 else 0.0)
         clock.now = now
         looks += look_once([disk, other], cloudwatch, config, schedule, now).count(disk.id)
-        announced = schedule.looks[disk.key].assessment.verdict in PAGED
+        announced = schedule.looks[disk.key].judgement.assessment.verdict in PAGED
         if minute < 1:
             continue  # a volume that is found with little left was never in time
         # An alarm that is made now has told somebody after its path.
@@ -189,7 +189,7 @@ def announcements(
         if every_minute:
             schedule.looks.clear()
         look_once([disk], cloudwatch, config, schedule, clock.now)
-        is_on = schedule.looks[disk.key].assessment.verdict in PAGED
+        is_on = schedule.looks[disk.key].judgement.assessment.verdict in PAGED
         if is_on != on:
             found.append(("announced" if is_on else "over", minute))
             on = is_on

@@ -503,7 +503,7 @@ def test_an_inventory_of_many_pages_is_read_every_five_minutes_and_what_is_new_i
         seen.append(new in take_look(cloud, memory).assessments)
     assert seen == [False] * 4 + [True]
     assert listings(cloud) == 2 * pages
-    assert memory.looks[f"{new}/BurstBalance"].assessment.verdict == "critical"
+    assert memory.looks[f"{new}/BurstBalance"].judgement.assessment.verdict == "critical"
 
 
 def test_infinite_times_are_never_numbers_that_look_finite(cloud: Cloud) -> None:

@@ -21,7 +21,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.polling import order, sampling
 from burstwatch.polling.order import QUESTIONS, in_batches
 from burstwatch.polling.queries import Allowance, Query
-from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel
+from burstwatch.polling.schedule import Judgement, Schedule, SeenLevel, fingerprint
 from tests.aws.sweeping import CONFIG, EVERY_KIND, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import WireError
@@ -152,19 +152,23 @@ def test_a_lookup_that_is_late_forgets_nothing_of_what_is_known(cloud: Cloud) ->
     began = time.monotonic()
     run_sweep(cloud, memory, config=VOLUMES)
     takes_s = time.monotonic() - began
-    before = {key: known.fingerprint for key, known in memory.looks.items()}
+    before = {key: fingerprint(known.judgement.resource) for key, known in memory.looks.items()}
     cloud.clock.now += 60
     with cloud.stalling("DescribeInstances"):
         result = sweep_within(cloud, memory, 0.5 + takes_s, VOLUMES)
     assert [problem.part for problem in result.problems][:1] == ["DescribeInstances"]
     assert fleet_metrics(result)["ResourcesUnknown"] == 3  # the near ones, that were due
-    assert {key: known.fingerprint for key, known in memory.looks.items()} == before
-    assert sum(known.is_near for known in memory.looks.values()) == 3
+    assert {
+        key: fingerprint(known.judgement.resource) for key, known in memory.looks.items()
+    } == before
+    assert sum(known.judgement.is_near for known in memory.looks.values()) == 3
     # The last whole lookup is judged on for as long as no other is answered.
     cloud.aws.denied = {"DescribeInstances"}
     cloud.clock.now += 600
     run_sweep(cloud, memory, config=VOLUMES)
-    assert {key: known.fingerprint for key, known in memory.looks.items()} == before
+    assert {
+        key: fingerprint(known.judgement.resource) for key, known in memory.looks.items()
+    } == before
 
 
 def test_a_page_that_is_refused_hides_none_that_was_listed_before(cloud: Cloud) -> None:
@@ -225,7 +229,7 @@ def test_a_witness_that_was_asked_has_been_looked_at_and_one_that_cannot_be_judg
     cloud.clock.now += 120
     result = run_sweep(cloud, memory, config=VOLUMES)
     assert result.snapshot.assessments[silent][1].verdict == "ok"
-    assert memory.looks[key].assessment.projection.at == cloud.clock.now
+    assert memory.looks[key].judgement.assessment.projection.at == cloud.clock.now
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError

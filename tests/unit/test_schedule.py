@@ -106,7 +106,7 @@ def test_a_look_that_could_not_tell_forgets_nothing() -> None:
         Judgement(resource=disk, assessment=assessed("unknown", state="unknown")), CONFIG, 60.0
     )
     known = schedule.looks[disk.key]
-    assert known.is_near
+    assert known.judgement.is_near
     assert known.late_at == 600 - CONFIG.margin_s
 
 

@@ -214,7 +214,7 @@ def _part(
         resource for resource in resources if resource.id in anew or memory.is_due(resource, now)
     )
     near_count = sum(
-        last_look.is_near
+        last_look.judgement.is_near
         for resource in due
         if (last_look := memory.last_look(resource)) is not None
     )
@@ -249,7 +249,7 @@ def _look_at(
         for outcome in answered.judgements
     }
     kept = {
-        resource.key: (resource, memory.looks[resource.key].assessment)
+        resource.key: (resource, memory.looks[resource.key].judgement.assessment)
         for resource in part.resources
         if resource.key not in judged_now
     }
@@ -257,12 +257,12 @@ def _look_at(
         f"{part.kind.name}/{name}": _not_described(part.kind, name, reason, unit=unit, now=now)
         for name, reason in part.stock.inventory.refused.items()
     }
-    failed = [kept[key] for key in kept if memory.looks[key].failure]
+    failed = [kept[key] for key in kept if memory.looks[key].judgement.failure]
     return _KindLook(
         buckets=kept | judged_now | not_described,
         problems=(*answered.problems, *_still_failed(failed)),
         judged=frozenset(resource.id for resource, _ in judged_now.values()),
-        unpaid_before=sum(memory.looks[key].failure == "unpaid" for key in kept),
+        unpaid_before=sum(memory.looks[key].judgement.failure == "unpaid" for key in kept),
     )
 
 
@@ -328,9 +328,9 @@ def _blindness(part: _Part, kind_look: _KindLook, memory: Memory) -> Blindness |
         return Blindness(undone="described", error=inventory.first_error, cause=inventory.cause)
     # Resources without budget were not polled; that has an alarm of its own.
     unanswered = [
-        last_look.assessment.projection.reason
+        last_look.judgement.assessment.projection.reason
         for last_look in map(memory.looks.get, asked_keys)
-        if last_look is not None and last_look.failure == "unanswered"
+        if last_look is not None and last_look.judgement.failure == "unanswered"
     ]
     if asked_keys and len(asked_keys) <= len(unanswered) / BLIND_SHARE:
         return Blindness(undone="judged", error=unanswered[0])
