@@ -41,19 +41,26 @@ PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 
 
 @dataclass(kw_only=True)
-class _Bucket:
+class TokenBucket:
+    """Calls that may be made: ``available`` as of ``at``, and ``rate`` more a second up to ``most``. It can be overdrawn."""
+
     rate: float
     most: float
     available: float
     at: float
+
+    def refill(self, now: float) -> float:
+        """Add what has come in since, and return what there is now, no less than nothing."""
+        come_in = self.rate * max(0.0, now - self.at)
+        self.available, self.at = min(self.most, self.available + come_in), now
+        return max(0.0, self.available)
 
     def wait_s(self, now: float, count: float) -> float:
         """Take ``count``, or say how long until that can be done.
 
         What is more than the bucket holds leaves a debt.
         """
-        self.available = min(self.most, self.available + self.rate * (now - self.at))
-        self.at = now
+        self.refill(now)
         needed = min(count, self.most)
         if self.available < needed:
             return SHORTEST_NAP_S + (needed - self.available) / self.rate
@@ -72,7 +79,7 @@ class Pace:
     _throttled: int = 0
     _pause_s: float = 0.0
     _not_before: float = 0.0
-    _buckets: dict[str, _Bucket] = field(default_factory=dict)
+    _buckets: dict[str, TokenBucket] = field(default_factory=dict)
 
     def take(self, points: int, *, back_s: float, deadline: Deadline, throttled: int = 0) -> bool:
         """Wait until a call may ask for so many datapoints. False if that is not in time.
@@ -120,7 +127,7 @@ class Pace:
             with self._lock:
                 now = self.clock()
                 bucket = self._buckets.setdefault(
-                    name, _Bucket(rate=rate, most=most, available=most, at=now)
+                    name, TokenBucket(rate=rate, most=most, available=most, at=now)
                 )
                 wait_s = bucket.wait_s(now, count)
             if wait_s == 0.0:

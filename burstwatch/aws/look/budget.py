@@ -7,6 +7,7 @@ earlier functions spent is in our own metric, which is looked up at the start an
 from dataclasses import dataclass
 
 from burstwatch.aws.client.names import NAMESPACE, unit_dimensions
+from burstwatch.aws.client.pace import TokenBucket
 from burstwatch.aws.client.session import NEVER, Clients
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.bucket import HOUR_S
@@ -21,28 +22,14 @@ BACK_HOURS = 24
 
 
 @dataclass(kw_only=True)
-class Budget:
-    """Metrics that may be asked for: ``available`` as of ``at``, and ``rate`` more a second. It was read at ``opened_at``.
+class Budget(TokenBucket):
+    """Metrics that may be asked for, read at ``opened_at``. It is overdrawn where others have spent more."""
 
-    Unlike the buckets that are watched, it can be overdrawn: what others spent counts too.
-    """
-
-    rate: float
-    available: float
-    at: float
     opened_at: float
 
     def is_stale(self, now: float) -> bool:
         """True if others may have spent so much since that it must be looked up anew."""
         return not 0.0 <= now - self.opened_at < HOUR_S
-
-    def refill(self, now: float) -> float:
-        """Add what has come in since, and return how many metrics may be asked for now."""
-        self.available = min(
-            self.rate * SAVED_S, self.available + self.rate * max(0.0, now - self.at)
-        )
-        self.at = now
-        return max(0.0, self.available)
 
     def spend(self, metrics: int) -> None:
         """Take off what was asked for."""
@@ -52,7 +39,13 @@ class Budget:
 def new_budget(config: Config, shard: Shard, *, now: float) -> Budget:
     """The budget of a unit, or a shard's share of it, where nothing is known of what was spent before: nothing is saved."""
     rate = config.budget_metrics_per_s / shard.count
-    return Budget(rate=rate, available=rate * config.sweep_period_s, at=now, opened_at=now)
+    return Budget(
+        rate=rate,
+        most=rate * SAVED_S,
+        available=rate * config.sweep_period_s,
+        at=now,
+        opened_at=now,
+    )
 
 
 def open_budget(
@@ -81,7 +74,8 @@ def open_budget(
         problem = Problem(part="what was spent before", error=answers.failed[query.key])
         return new_budget(config, shard, now=now), [problem]
     spent = dict(answers.series[query.key])
-    budget = Budget(rate=rate, available=rate * SAVED_S, at=start, opened_at=now)
+    saved = rate * SAVED_S
+    budget = Budget(rate=rate, most=saved, available=saved, at=start, opened_at=now)
     for hour in range(BACK_HOURS + 1):
         begins = start + hour * HOUR_S
         budget.refill(min(now, begins + HOUR_S))
