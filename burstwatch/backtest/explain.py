@@ -1,20 +1,19 @@
 """Explains a bucket's past in words: the levels, each change of the verdict, and what came after each page."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypedDict
 
-from burstwatch.backtest.replay import Moment
+from burstwatch.backtest.replay import Moment, Recorded
 from burstwatch.fixes.fix import Fix
+from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import clock_time, recorded_time, span, spark
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
-from burstwatch.recordings.samples import Points, Sample
 
-PAGES = frozenset({"critical", "exhausted"})
 IN_DANGER = frozenset({"warning", "critical"})
 SPARK_WIDTH = 72
 
@@ -28,38 +27,32 @@ class TimeEmpty(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """One series with what was said at each moment of it."""
+    """One recording with what was said at each moment of it."""
 
-    name: str
-    resource: Resource
-    samples: Sequence[Sample]
-    points: Points
+    recorded: Recorded
     moments: Sequence[Moment]
-    period_s: float
-    delay_s: float
     fixes: Sequence[Fix] = ()
-    exceeded: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def start_s(self) -> float:
         """The first row's time."""
-        return self.samples[0].t_s
+        return self.recorded.samples[0].t_s
 
     @property
     def first_end_s(self) -> float:
         """The end of the first row. A bucket that is empty in it ran out before."""
-        return self.start_s + self.period_s
+        return self.start_s + self.recorded.period_s
 
     @property
     def end_s(self) -> float:
         """The end of the last row."""
-        return self.samples[-1].t_s + self.period_s
+        return self.recorded.samples[-1].t_s + self.recorded.period_s
 
     @property
     def balance(self) -> list[tuple[float, float]]:
         """(end of period, share of the bucket), where CloudWatch had one."""
-        levels, _ = self.points
-        return [(point.start_s + self.period_s, point.ratio) for point in levels]
+        levels, _ = self.recorded.points
+        return [(point.start_s + self.recorded.period_s, point.ratio) for point in levels]
 
     @property
     def emptied(self) -> list[float]:
@@ -80,7 +73,7 @@ class Story:
     def is_paged_at(self, at: float) -> bool:
         """True if the alarm that pages was on at a time, as the verdict of the moment before tells."""
         verdicts = [moment.assessment for moment in self.moments if moment.t_s <= at]
-        return bool(verdicts) and verdicts[-1] in PAGES
+        return bool(verdicts) and verdicts[-1] in PAGED
 
     @property
     def turns(self) -> list[Moment]:
@@ -95,7 +88,7 @@ class Story:
         return [
             moment
             for (before, _), (verdict, moment) in pairwise(verdicts)
-            if verdict in PAGES and before not in PAGES and moment is not None
+            if verdict in PAGED and before not in PAGED and moment is not None
         ]
 
 
@@ -105,7 +98,7 @@ def as_text(story: Story) -> str:
     lines = [
         answer_of(story),
         "",
-        f"{story.name}: {type_of(story.resource)}, {_timing(story)}",
+        f"{story.recorded.name}: {type_of(story.recorded.resource)}, {_timing(story)}",
         _balance_line(story),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
@@ -117,12 +110,12 @@ def as_text(story: Story) -> str:
         for page in story.pages
     ]
     lines += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
-    for limit, share in story.exceeded.items():
+    for limit, share in story.recorded.exceeded.items():
         lines.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
     for fix in story.fixes:
         lines.append(f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}")
         lines += [f"  {fix.command}"] if fix.command else []
-    snooze = read_owner_tags(story.resource.tags).snooze
+    snooze = read_owner_tags(story.recorded.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
         lines.append(snooze.note(story.end_s))
     return "\n".join(lines)
@@ -187,8 +180,8 @@ def clock_of(story: Story) -> Callable[[float], str]:
 
 
 def _timing(story: Story) -> str:
-    length = f"{span(story.end_s - story.start_s)} in periods of {story.period_s:g} s"
-    return f"{length}, each datapoint {story.delay_s:g} s late (--delay-s)"
+    length = f"{span(story.end_s - story.start_s)} in periods of {story.recorded.period_s:g} s"
+    return f"{length}, each datapoint {story.recorded.delay_s:g} s late (--delay-s)"
 
 
 def _forecast(story: Story, moment: Moment) -> str:
@@ -249,10 +242,14 @@ def _refilled_at(story: Story, since_s: float) -> float | None:
 
 def _sparks(story: Story) -> str:
     """The lowest balance of each of 72 parts of the time, or of each period where there are fewer, as a line of blocks."""
-    width = max(1, min(SPARK_WIDTH, round((story.end_s - story.start_s) / story.period_s)))
+    width = max(1, min(SPARK_WIDTH, round((story.end_s - story.start_s) / story.recorded.period_s)))
     lowest = [math.inf] * width
     for at, ratio in story.balance:
-        part = (at - story.period_s / 2 - story.start_s) / (story.end_s - story.start_s) * width
+        part = (
+            (at - story.recorded.period_s / 2 - story.start_s)
+            / (story.end_s - story.start_s)
+            * width
+        )
         index = min(width - 1, int(part))
         lowest[index] = min(lowest[index], ratio)
     return "".join(" " if ratio == math.inf else spark(ratio) for ratio in lowest)

@@ -27,13 +27,13 @@ COLORS = {
 def as_html(story: Story) -> str:
     """The story as a page of its own, with nothing to load. Its title says what happened."""
     whole = picture([_balance_panel(story), _rate_panel(story), _verdict_panel(story)])
-    parts = [f"<p>{escape(story.name)}</p>"]
+    parts = [f"<p>{escape(story.recorded.name)}</p>"]
     scene = scene_of(story)
     if scene is not None:
         chart = draw_scene(story, scene, width=WIDTH)
         parts += [f"<figure>{picture([chart])}</figure>", "<h2>The whole time</h2>"]
     parts += [f"<figure>{whole}</figure>", f"<pre>{escape(as_text(story))}</pre>"]
-    return document(f"{type_of(story.resource)}: {answer_of(story)}", "".join(parts))
+    return document(f"{type_of(story.recorded.resource)}: {answer_of(story)}", "".join(parts))
 
 
 def _balance_panel(story: Story) -> Chart:
@@ -50,13 +50,15 @@ def _balance_panel(story: Story) -> Chart:
 
 def _rate_panel(story: Story) -> Chart:
     """Draw the served rate over time, beside the baseline and the limit."""
-    bucket = story.resource.bucket
-    _, demand = story.points
+    bucket = story.recorded.resource.bucket
+    _, demand = story.recorded.points
     rates = [(point.end_s, point.nominal) for point in demand]
     burst = bucket.burst if bucket else max((rate for _, rate in rates), default=1.0)
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
     chart = _chart(
-        story, f"Served, in {story.resource.rate_unit}, against baseline and limit (dashed)", top
+        story,
+        f"Served, in {story.recorded.resource.rate_unit}, against baseline and limit (dashed)",
+        top,
     )
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:g}")
     chart.line(rates, BLUE)

@@ -28,15 +28,7 @@ def past_record(recorded: Recorded, config: Config, *, days: float, now: float) 
     """The pages and the times without credits of one resource until ``now``, as the settings of ``config`` would have had them."""
     recorded = replace(recorded, delay_s=USUAL_DELAY_S)
     moments = () if _was_always_full(recorded) else recorded.play(config).moments()
-    story = Story(
-        name=recorded.name,
-        resource=recorded.resource,
-        samples=recorded.samples,
-        points=recorded.points,
-        moments=[moment for moment in moments if moment.t_s <= now],
-        period_s=recorded.period_s,
-        delay_s=recorded.delay_s,
-    )
+    story = Story(recorded=recorded, moments=[moment for moment in moments if moment.t_s <= now])
     resource, times_empty = recorded.resource, story.times_empty
     ran_out = [empty for empty in times_empty if empty["empty_at"] > story.first_end_s]
     levels = [ratio for _, ratio in story.balance]

@@ -89,29 +89,23 @@ def run(args: Namespace, terminal: Terminal) -> int:
         _print_periods(recorded.play(config), until_s, place, args, terminal)
         return 0
     story = Story(
-        name=recorded.name,
-        resource=recorded.resource,
-        samples=recorded.samples,
-        points=recorded.points,
+        recorded=recorded,
         # Datapoints that are late are seen after their end, but never later than now.
         moments=[moment for moment in recorded.play(config).moments() if moment.t_s <= until_s],
-        period_s=recorded.period_s,
-        delay_s=recorded.delay_s,
-        exceeded=recorded.exceeded,
     )
     story = replace(story, fixes=_fixes(story, recorded.kind))
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
         body = {
-            "id": None if is_of_file else story.resource.id,
-            "name": story.name,
+            "id": None if is_of_file else story.recorded.resource.id,
+            "name": story.recorded.name,
             "kind": recorded.kind.name,
             "pages": [page.record() for page in story.pages],
             "run_out": story.times_empty,
             "changes": [moment.record() for moment in story.turns],
             "last": story.moments[-1].record(),
-            "exceeded": dict(story.exceeded),
+            "exceeded": dict(story.recorded.exceeded),
             "fixes": [fix.record() for fix in story.fixes],
         }
         print(as_document("story", body, at=story.moments[-1].t_s, **place), file=terminal.stdout)
@@ -164,11 +158,11 @@ def _as_rows(moments: Iterable[Moment], *, until_s: float) -> list[tuple[str, ..
 
 def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     """Find the fixes that would have helped at the last page, by the load and the balance of that time."""
-    bucket = story.resource.bucket
+    bucket = story.recorded.resource.bucket
     if bucket is None or not story.pages:
         return ()
     page_s = story.pages[-1].t_s
-    all_levels, all_demand = story.points
+    all_levels, all_demand = story.recorded.points
     levels = [level for level in all_levels if page_s - BEFORE_PAGE_S <= level.start_s < page_s]
     demand = [point for point in all_demand if page_s - BEFORE_PAGE_S <= point.start_s < page_s]
     if not levels:
@@ -178,14 +172,16 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
         return ()
     credits_left = levels[-1].ratio * bucket.capacity
     return kind.what_helps(
-        story.resource, credits_left, demand_rate, _recent_rates(story, kind, page_s)
+        story.recorded.resource, credits_left, demand_rate, _recent_rates(story, kind, page_s)
     )
 
 
 def _recent_rates(story: Story, kind: Kind, page_s: float) -> RatesByMetric:
     """The mean rates before a page, by metric."""
-    recent = [sample for sample in story.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s]
-    periods = rates_by_period(recent, kind, story.period_s)
+    recent = [
+        sample for sample in story.recorded.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s
+    ]
+    periods = rates_by_period(recent, kind, story.recorded.period_s)
     names = {name for rates in periods for name in rates}
     return {name: fmean(rates[name] for rates in periods if name in rates) for name in names}
 
