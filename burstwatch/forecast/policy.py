@@ -40,8 +40,7 @@ SEVERITY: dict[Verdict, int] = {
     "critical": 3,
     "exhausted": 4,
 }
-#: The lag of the data is rounded up to this: sweeps begin at another part of a second each time, and would else judge all
-#: instants of the past anew.
+#: The lag of the data is rounded up to this, so that the moments of a replay judge an instant of the past alike.
 LAG_STEP_S = 30.0
 #: The verdicts for which somebody is woken.
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})

@@ -58,7 +58,7 @@ def starting_s(bucket: Bucket) -> float:
 class Track:
     """Everything that is known of one resource, by slot. What is derived is made when asked for.
 
-    ``levels`` are shares of the bucket, infinite where there is no datapoint; ``known`` is
+    ``levels`` are shares of the bucket, infinite where there is no datapoint; ``points`` are
     the I/O, None where there is none. ``is_slow`` is for a bucket that empties in hours, and is judged by
     the mean of hours. ``memo`` keeps what was computed.
     """
@@ -117,24 +117,26 @@ class Track:
     @cached_property
     def last_level(self) -> list[int]:
         """For each slot the newest one up to it with a level, or -1."""
-        return _newest([ratio < math.inf for ratio in self.levels])
+        return _last_true_by_slot([ratio < math.inf for ratio in self.levels])
 
     @cached_property
     def last_demand(self) -> list[int]:
         """For each slot the newest one up to it with known I/O, or -1."""
-        return _newest([point is not None for point in self.points])
+        return _last_true_by_slot([point is not None for point in self.points])
 
     @cached_property
     def last_empty(self) -> list[int]:
         """For each slot the newest one up to it that was empty, or -1."""
         if min(self.levels, default=math.inf) > EMPTY_RATIO:
             return [-1] * self.size
-        return _newest([ratio <= EMPTY_RATIO for ratio in self.levels])
+        return _last_true_by_slot([ratio <= EMPTY_RATIO for ratio in self.levels])
 
     @cached_property
     def last_recovered(self) -> list[int]:
         """For each slot the newest one up to it that was back from empty, or -1."""
-        return _newest([self.recovered_ratio <= ratio < math.inf for ratio in self.levels])
+        return _last_true_by_slot(
+            [self.recovered_ratio <= ratio < math.inf for ratio in self.levels]
+        )
 
     @cached_property
     def fit(self) -> Fit:
@@ -232,8 +234,8 @@ def _together(start_s: float, points: Sequence[DemandPoint], period_s: float) ->
     )
 
 
-def _newest(flags: Sequence[bool]) -> list[int]:
-    """For each slot the newest one up to it whose flag is set, or -1."""
+def _last_true_by_slot(flags: Sequence[bool]) -> list[int]:
+    """For each slot the newest one up to it whose flag is true, or -1."""
     newest, newest_by_slot = -1, []
     for slot, flag in enumerate(flags):
         if flag:

@@ -159,17 +159,9 @@ def look(  # noqa: PLR0913 - what a sweep knows, and each is used at once
     only where that can change the verdict. Nothing is asked for beyond the budget.
     """
     memory.forget_future(now)
-    # List every kind before reading metrics: what there is no time to ask for is then unknown, not missing.
-    listed: ItemListing = {}
-    stocks = {
-        kind.name: (
-            kind,
-            memory.stock(kind, clients, unit, config, now=now, deadline=deadline, listed=listed),
-        )
-        for kind in kinds
-    }
-    listed.clear()  # of a large fleet it is much
-    parts = [_part(kind, stock, memory, config, now, told) for kind, stock in stocks.values()]
+    # Every kind is listed before metrics are read: what there is no time to ask for is then unknown, not missing.
+    stocks = _take_stocks(kinds, memory, clients, unit, config, now=now, deadline=deadline)
+    parts = [_part(kind, stock, memory, config, now, told) for kind, stock in stocks]
     reader = Reader(
         clients=clients,
         now=now,
@@ -197,6 +189,27 @@ def look(  # noqa: PLR0913 - what a sweep knows, and each is used at once
             part, task, reader, memory, unit, near_to_come=near_to_come
         )
     return _merged(unit, parts, looked, reader, memory)
+
+
+def _take_stocks(
+    kinds: Iterable[Kind],
+    memory: Memory,
+    clients: Clients,
+    unit: Unit,
+    config: Config,
+    *,
+    now: float,
+    deadline: Deadline,
+) -> list[tuple[Kind, Stock]]:
+    """The things of each kind. What several kinds list is listed once, and let go at the end: of a large fleet it is much."""
+    listed: ItemListing = {}
+    return [
+        (
+            kind,
+            memory.stock(kind, clients, unit, config, now=now, deadline=deadline, listed=listed),
+        )
+        for kind in kinds
+    ]
 
 
 def _part(
