@@ -1,6 +1,6 @@
 """Pages in a real browser: what is wrong with them, and their pictures.
 
-``python -m tests.look.browser FOLDER`` looks at what the demo wrote and keeps the pictures in the docs.
+``python -m tests.look.browser FOLDER`` looks at what the demo wrote, and renews the pictures that the docs have.
 """
 
 import json
@@ -88,10 +88,16 @@ def look_at(
 
 def main() -> int:
     """0 when nothing is wrong with the pages."""
-    wrong = look_at(pages_of(Path(sys.argv[1])), pictures=PICTURES, empty={"resource"}).wrong
+    folder = Path(sys.argv[1])
+    taken = folder / "pictures"
+    # The demo has volumes alone.
+    wrong = look_at(pages_of(folder), pictures=taken, empty={"fleet", "resource"}).wrong
     for one in wrong:
         print(one, file=sys.stderr)
-    print(f"wrote {len(list(PICTURES.glob('*.png')))} pictures to {PICTURES}")
+    in_docs = sorted(PICTURES.glob("*.png"))
+    for picture in in_docs:
+        shutil.copyfile(taken / picture.name, picture)
+    print(f"took pictures into {taken}, and renewed the {len(in_docs)} of them in {PICTURES}")
     return 1 if wrong else 0
 
 
