@@ -21,9 +21,12 @@ SPARKS = "▁▂▃▄▅▆▇█"
 class InputError(ValueError):
     """A value that was given is wrong. ``name`` is that of the value, as settings and fields have it."""
 
-    def __init__(self, problem: str, *, name: str) -> None:
-        super().__init__(f"{name} {problem}")
-        self.name = name
+    def __init__(self, problem: str, name: str) -> None:
+        super().__init__(problem, name)
+        self.problem, self.name = problem, name
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.problem}"
 
 
 def span(seconds: float | None) -> str:

@@ -94,7 +94,7 @@ def _ssd_profile(kind: VolumeType, credit: SsdCredits, size_gib: float) -> Volum
         else None,
         no_bucket_reason=""
         if bursts
-        else f"its baseline of {baseline:g} IOPS is at or above its burst",
+        else f"{kind.name} of {size_gib:g} GiB has a baseline of {baseline:g} IOPS, at or above its burst",
         limit_iops=burst,
         limit_mib_s=throughput,
         # An empty bucket serves the baseline, in I/O of at most 256 KiB.
@@ -116,7 +116,9 @@ def _hdd_profile(kind: VolumeType, credit: HddCredits, size_gib: float) -> Volum
         baseline=baseline,
         burst=burst,
         bucket=Bucket(capacity=capacity, refill=baseline, burst=burst) if bursts else None,
-        no_bucket_reason="" if bursts else f"its baseline of {baseline:g} MiB/s is its burst",
+        no_bucket_reason=""
+        if bursts
+        else f"{kind.name} of {size_gib:g} GiB has a baseline of {baseline:g} MiB/s, its burst",
         limit_iops=kind.max_iops.value,
         limit_mib_s=burst,
         limit_mib_s_when_empty=baseline,

@@ -127,7 +127,12 @@ def _alike(
 
     Or of those with less, if that is more: more demand is never a better sign.
     """
-    week = past.memo.once(("week", refill, until, slots), lambda: _week(past, refill, until, slots))
+    # Of a long recording the weeks of a few hours are kept.
+    week = past.memo.newest(
+        ("week", refill, until % (4 * HOUR_SLOTS), slots),
+        until,
+        lambda: _week(past, refill, until, slots),
+    )
     moments = spent = 0
     shares = []
     for step in sorted({*week, now}, reverse=True):

@@ -215,10 +215,10 @@ def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
     if iops == 0 and mib_s == 0:
         return 0.0, io_kib or default_io_kib
     if iops == 0 or mib_s == 0:
-        msg = f"iops {iops:g} and mib_s {mib_s:g} contradict each other, leave one of them out"
-        raise ValueError(msg)
+        msg = f"{iops:g} and mib_s {mib_s:g} contradict each other, leave one of them out"
+        raise InputError(msg, name="iops")
     implied = mib_s * KIB_PER_MIB / iops
     if io_kib is not None and not math.isclose(implied, io_kib, rel_tol=0.01):
-        msg = f"iops {iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"
-        raise ValueError(msg)
+        msg = f"{iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"
+        raise InputError(msg, name="iops")
     return iops, implied

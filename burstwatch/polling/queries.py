@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Literal, TypeAlias
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Series
@@ -36,17 +37,21 @@ class Request:
     period_s: int
 
 
+#: Why nothing was answered: the budget was used up, a policy of the organisation forbids it, or anything else.
+Failure: TypeAlias = Literal["unpaid", "forbidden", "unanswered"]
+
+
 @dataclass(kw_only=True)
 class Answers:
     """Series by (resource id, metric).
 
-    A key that is missing was not answered, for the reason in ``failed``; those in ``unpaid`` were not
-    even asked for, as the budget was used up. An empty series is CloudWatch's own word that there is nothing.
+    A key that is missing was not answered, for the reason in ``failed``, which is of the sort in ``failures`` if it
+    is a known one. An empty series is CloudWatch's own word that there is nothing.
     """
 
     series: dict[tuple[str, str], Series] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
-    unpaid: set[tuple[str, str]] = field(default_factory=set)
+    failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 

@@ -23,8 +23,8 @@ from burstwatch.history.points import (
 )
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds.base import Kind
-from burstwatch.polling.queries import Answers
-from burstwatch.polling.schedule import LATEST_S, Failure, Schedule, SeenLevel
+from burstwatch.polling.queries import Answers, Failure
+from burstwatch.polling.schedule import LATEST_S, Schedule, SeenLevel
 
 #: Five datapoints of the slowest cadence: what tells it, and how late the newest is.
 GLANCE_S = 5.0 * COARSE_S
@@ -51,7 +51,8 @@ class LevelSample:
         #: Its levels, or None where nothing was asked or answered; why not.
         self.series: Series | None = None
         self.failure = ""
-        self._is_unpaid = False
+        #: The sort of that, where there is one.
+        self.failure_kind: Failure = "unanswered"
         #: From when on its level was asked for.
         self.from_s = now
         #: The last level before the look-back, of a resource that is silent since.
@@ -61,11 +62,6 @@ class LevelSample:
     def level_key(self) -> tuple[str, str]:
         """The key of its level in answers."""
         return self.resource.id, self.resource.level_metric
-
-    @property
-    def failure_kind(self) -> Failure:
-        """Why its level was not answered, where it was not."""
-        return "unpaid" if self._is_unpaid else "unanswered"
 
     @property
     def is_silent(self) -> bool:
@@ -109,7 +105,7 @@ class LevelSample:
         """Take its level as answered for the last ``back_s`` seconds."""
         if self.level_key in answers.failed:
             self.failure = answers.failed[self.level_key]
-            self._is_unpaid = self.level_key in answers.unpaid
+            self.failure_kind = answers.failures.get(self.level_key, "unanswered")
         self.series = answers.series.get(self.level_key, self.series)
         self.from_s = self.now - back_s
         self.failure = self.failure or self._doubt()
@@ -147,7 +143,7 @@ class LevelSample:
         series = answers.series.get(self.level_key)
         if series is None:
             self.failure = answers.failed.get(self.level_key, self.failure)
-            self._is_unpaid = self.level_key in answers.unpaid
+            self.failure_kind = answers.failures.get(self.level_key, "unanswered")
             return
         last = self._level(series[-1], COARSE_S) if series else None
         since_s = self.now - back_s if last is None else last.end_s

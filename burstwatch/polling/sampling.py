@@ -10,7 +10,7 @@ and are sent its ``Answers``. ``burstwatch/aws/look/reading.py`` makes the calls
 """
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
@@ -33,6 +33,7 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import (
     Allowance,
     Answers,
+    Failure,
     Query,
     Request,
     check_queries,
@@ -42,7 +43,7 @@ from burstwatch.polling.queries import (
     make_request,
 )
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import Failure, Judgement, Schedule
+from burstwatch.polling.schedule import Judgement, Schedule
 from burstwatch.polling.told import ToldSeverity, alarm_severity
 from burstwatch.shards import Problem
 
@@ -99,7 +100,7 @@ PIECE = 69
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One look at one kind: what is known before and told, and how deep to look.
+    """One look at one kind: what is known before and told, and how deep to look. Of those in ``quiet`` nothing new is told.
 
     Whatever could be empty within ``demand_horizon_s`` is asked for its demand too; the
     days before are asked for while ``pasts`` lasts.
@@ -111,6 +112,7 @@ class Task:
     now: float
     demand_horizon_s: float = 0.0
     told: ToldSeverity | None = None
+    quiet: Collection[str] = ()
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))
 
 
@@ -307,7 +309,7 @@ class Batch:
 
     def _told(self, resource: Resource) -> int | None:
         """The severity that is told of a resource: by alarms, or by the last look where nobody has alarms."""
-        if self.task.told is not None:
+        if self.task.told is not None and resource.id not in self.task.quiet:
             return self.task.told(resource.id)
         last_look = self.task.schedule.last_look(resource)
         return None if last_look is None else alarm_severity(last_look.judgement.assessment.verdict)

@@ -10,7 +10,6 @@ Kept in memory only. Losing it costs one full sweep and never an alarm.
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import PAGED, Assessment
@@ -18,6 +17,7 @@ from burstwatch.history.background import Background, with_earlier
 from burstwatch.history.observations import Resource
 from burstwatch.history.past import Past
 from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint
+from burstwatch.polling.queries import Failure
 
 SOONEST_S = 60.0
 #: With such a lead (CPU credits, EFS) a page may come some minutes later.
@@ -40,8 +40,6 @@ UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 PAST_KEPT_S = 2.5 * 3600.0
 #: Seconds for which a verdict without the days before lowers no alarm. They come at one of the next polls, if at all.
 GUESSED_S = 3_600.0
-#: Why nothing was answered: the budget was used up, or AWS or the time did not allow it.
-Failure: TypeAlias = Literal["unpaid", "unanswered"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -67,3 +67,37 @@ def test_a_clock_that_was_ahead_for_one_sweep_delays_no_page(cloud: Cloud, step_
         burn(cloud, disk, memory)
         minutes += 1
         assert disk.percent > 0, f"out of credits after {minutes} minutes without a page"
+
+
+@pytest.mark.parametrize(
+    ("tags", "denied"),
+    [
+        ({"burstwatch:maintenance": "13:00-16:00"}, set()),
+        ({"burstwatch:snooze": "2026-09-22T00:00Z disk is being replaced"}, set()),
+        ({}, {"DescribeAlarms"}),
+    ],
+)
+def test_where_no_alarm_can_be_made_or_read_an_empty_volume_is_not_asked_for_at_every_sweep(
+    cloud: Cloud, tags: dict[str, str], denied: set[str]
+) -> None:
+    disk, memory = Disk(cloud, percent=0), Memory()
+    described = cloud.aws.regions["us-east-1"].volumes[disk.id].setdefault("Tags", [])
+    described += [{"Key": key, "Value": value} for key, value in tags.items()]
+    cloud.aws.denied = denied
+    asked = []
+    for _ in range(10):
+        disk.minute(iops=3_000)
+        asked.append(run_sweep(cloud, memory).snapshot.metrics_requested)
+    assert sum(asked[1:]) < len(asked)
+
+
+def test_events_of_one_that_runs_out_are_told_although_they_failed_at_first(cloud: Cloud) -> None:
+    disk, memory = Disk(cloud, percent=12), Memory()
+    while disk.percent > 0:
+        burn(cloud, disk, memory)
+    cloud.aws.denied = {"PutMetricAlarm"}
+    burn(cloud, disk, memory)
+    cloud.aws.denied = set()
+    burn(cloud, disk, memory)
+    texts = [alarm["AlarmDescription"] for alarm in cloud.aws.regions["us-east-1"].alarms.values()]
+    assert all("empty 2026" in text for text in texts), texts

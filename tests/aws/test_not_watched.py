@@ -26,7 +26,7 @@ KINDS = find_kinds().values()
 #: Why something has no credits at all, in full: these alone may be called ok without a balance.
 HAS_NONE = re.compile(
     r"(gp3|io1|io2|standard|SSD|elastic|provisioned)( storage| throughput)? has no burst credits"
-    r"|its baseline of [\d.]+ (IOPS is at or above|MiB/s is) its burst"
+    r"|(gp2|st1|sc1) of [\d.]+ GiB has a baseline of [\d.]+ (IOPS, at or above its burst|MiB/s, its burst)"
     r"|\S+ (is not of the types that burst|sustains its maximum)"
     r"|\d+ MB/s of throughput capacity do not burst"
 )

@@ -244,7 +244,7 @@ def test_the_oracle_is_perfect_and_burstwatch_in_time(workload: Path, tmp_path: 
         (("{file}", "--policy", "best"), "unknown policy 'best'; allowed: "),
         (("{file}", "--rho", "x"), "rho is 'x'; allowed: numbers above 0"),
         (("{file}", "--size-gib", "-1"), "--size-gib is '-1'"),
-        (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS is at or above its burst"),
+        (("{file}", "--size-gib", "2000"), "baseline of 6000 IOPS, at or above its burst"),
         (("{file}", "--type", "gp3"), "gp3 has no burst credits"),
         (("{file}", "--lead-s", "1"), "--lead-s must be 60 to 7200, got 1"),
         (("{short}",), "short lasts 0.0 days, needed is more than 7: these first days are history"),

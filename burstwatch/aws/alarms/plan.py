@@ -159,15 +159,17 @@ def plan_alarms(
             continue
         severity = SEVERITY[assessment.verdict]
         told_now = told.severity(resource.id)
-        is_judged = resource.id in snapshot.judged
-        if not is_judged and alarm_severity(assessment.verdict) != told_now:
+        is_outdated = (
+            resource.id not in snapshot.judged and alarm_severity(assessment.verdict) != told_now
+        )
+        if is_outdated:
             severity = told_now
         elif _is_unsure(resource, assessment, snapshot, config):
             severity = max(severity, told_now)
         draft.reached[resource.id] = severity
         if severity >= SEVERITY["warning"] or existing:
             draft.severities[resource.kind, resource.id] = severity
-        if not is_judged:
+        if is_outdated:
             continue
         reached = next((verdict for verdict in ALARMED if severity >= SEVERITY[verdict]), None)
         # In a maintenance window nothing new is said; what was said before stays true.

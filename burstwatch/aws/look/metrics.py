@@ -16,11 +16,11 @@ from burstwatch.aws.client.session import (
     Clients,
     CutError,
     Deadline,
-    describe_error,
+    problem_of,
 )
 from burstwatch.formatting import first_of
 from burstwatch.history.points import Series
-from burstwatch.polling.queries import Allowance, Answers, Query
+from burstwatch.polling.queries import Allowance, Answers, Failure, Query
 from burstwatch.shards import Problem
 
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html (2026-11)
@@ -57,8 +57,7 @@ def read_metrics(
         if allowance is not None:
             granted = allowance.take(len(batch))
             if granted < len(batch):
-                _fail(answers, batch[granted:], BUDGET_USED)
-                answers.unpaid |= {query.key for query in batch[granted:]}
+                _fail(answers, batch[granted:], BUDGET_USED, "unpaid")
             batch = batch[:granted]
         if not batch:
             continue
@@ -79,7 +78,9 @@ def read_metrics(
         try:
             _read_batch(answers, clients, batch, start_s=start_s, end_s=end_s, period_s=period_s)
         except AWS_ERRORS as error:
-            _fail(answers, batch, describe_error(error))
+            problem = problem_of("GetMetricData", error)
+            failure: Failure = "forbidden" if problem.cause == "forbidden" else "unanswered"
+            _fail(answers, batch, problem.error, failure)
     return answers
 
 
@@ -174,8 +175,11 @@ def _request(
     }
 
 
-def _fail(answers: Answers, batch: Sequence[Query], reason: str) -> None:
+def _fail(
+    answers: Answers, batch: Sequence[Query], reason: str, failure: Failure = "unanswered"
+) -> None:
     for query in batch:
         answers.failed[query.key] = reason
+        answers.failures[query.key] = failure
     names = first_of([query.resource_id for query in batch])
     answers.problems.append(Problem(part=f"metrics of {names}", error=reason))

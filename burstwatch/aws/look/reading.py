@@ -21,13 +21,14 @@ from burstwatch.polling.order import in_batches
 from burstwatch.polling.queries import (
     Allowance,
     Answers,
+    Failure,
     Request,
     demand_queries,
     demand_query,
     make_request,
 )
 from burstwatch.polling.sampling import Batch, Steps, Task
-from burstwatch.polling.schedule import Failure, Judgement
+from burstwatch.polling.schedule import Judgement
 from burstwatch.shards import Problem
 
 #: Batches under way at once: their calls wait for CloudWatch, not for one another.

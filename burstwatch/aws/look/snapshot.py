@@ -179,6 +179,7 @@ def look(  # noqa: PLR0913 - what a sweep knows, and each is used at once
             now=now,
             demand_horizon_s=demand_horizon_s,
             told=told,
+            quiet=part.quiet,
             # Whoever asks once gets all of it.
             pasts=Allowance(
                 len(part.resources) if demand_horizon_s == math.inf else PASTS_PER_LOOK
@@ -223,6 +224,7 @@ def _part(
     """Choose which of a kind's resources are due now."""
     resources, quiet = stock.watchlist.now(config, now)
     anew = set[str]() if told is None else contradicted(resources, memory, told, now)
+    anew -= quiet.keys()  # in a maintenance window nothing is told of them
     due = tuple(
         resource for resource in resources if resource.id in anew or memory.is_due(resource, now)
     )
@@ -341,12 +343,14 @@ def _blindness(part: _Part, kind_look: _KindLook, memory: Memory) -> Blindness |
         return Blindness(undone="described", error=inventory.first_error, cause=inventory.cause)
     # Resources without budget were not polled; that has an alarm of its own.
     unanswered = [
-        last_look.judgement.assessment.projection.reason
+        last_look.judgement
         for last_look in map(memory.looks.get, asked_keys)
-        if last_look is not None and last_look.judgement.failure == "unanswered"
+        if last_look is not None and last_look.judgement.failure in {"unanswered", "forbidden"}
     ]
     if asked_keys and len(asked_keys) <= len(unanswered) / BLIND_SHARE:
-        return Blindness(undone="judged", error=unanswered[0])
+        first = unanswered[0]
+        cause: Cause = "forbidden" if first.failure == "forbidden" else "other"
+        return Blindness(undone="judged", error=first.assessment.projection.reason, cause=cause)
     return None
 
 

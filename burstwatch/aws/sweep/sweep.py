@@ -24,7 +24,7 @@ from burstwatch.shards import Problem, Unit
 
 #: Time after the deadline to publish what was found.
 PUBLISH_S = 9.0
-#: DescribeAlarms may take so long: what is found can be published without its answer.
+#: DescribeAlarms may take so long, or a quarter of the time: what is found can be published without its answer.
 READ_ALARMS_S = 12.0
 #: Episodes that are over are described until so long after the deadline.
 CLOSE_EPISODES_S = 4.0
@@ -73,12 +73,14 @@ def sweep(
     publisher = home.until(deadline.plus(PUBLISH_S))
     problems = _renew_budget(home.until(deadline), unit, memory, config, now=now)
     # First: what its alarms tell otherwise than the last look is looked at anew.
-    reader = home.until(deadline.at_most(READ_ALARMS_S))
+    reader = home.until(deadline.at_most(min(READ_ALARMS_S, deadline.left_s() / 4)))
     listed = list_alarms(reader, unit, memory.shard, config, is_home=clients is home)
-    told = Told(() if isinstance(listed, Problem) else listed.alarms)
+    # Where that is not known, the look goes by its own schedule, and what is not judged changes no alarm.
+    told = None
+    if not isinstance(listed, Problem) and not listed.problems:
+        told = Told(listed.alarms).severity_unless_ending
     snapshot = look(
-        unit, kinds, clients, config, memory, now=now, deadline=deadline,
-        told=told.severity_unless_ending,
+        unit, kinds, clients, config, memory, now=now, deadline=deadline, told=told
     )  # fmt: skip
     snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
     problems += [*snapshot.problems, *not_kept]

@@ -229,7 +229,10 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
 def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
     """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
     about = f"{subject}: {result.reason}"
-    return [about] if result.capacity is None else [_answer(result, after), about]
+    if result.capacity is not None:
+        return [_answer(result, after), about]
+    # Of a volume the reason has the type, and the size where it matters.
+    return [result.reason if isinstance(result, Prediction) else about]
 
 
 def _limited_by(binding: str) -> str:
