@@ -15,7 +15,7 @@ from burstwatch.cli.values import (
     reader_of,
     size_gib,
 )
-from burstwatch.ebs.volume_types import CATALOGUE
+from burstwatch.ebs.volume_types import CATALOGUE, find_type
 from burstwatch.forecast.whatif import Prediction, Question, answer
 from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
 from burstwatch.formatting import number, span
@@ -192,8 +192,11 @@ def _words(question: Question, result: Prediction) -> str:
     """Write the prediction for a volume in sentences, with what was assumed."""
     unit = "IOPS" if result.unit == "io" else "MiB/s"
     served = f"{number(result.served_iops_when_empty)} IOPS, {number(result.served_mib_s_when_empty)} MiB/s"
+    # Why a volume of a type with credits has none is a matter of its size, so that reason has both.
+    is_named = result.capacity is None and find_type(question.volume_type).credits is not None
+    subject = "" if is_named else f"{question.volume_type} of {question.size_gib:g} GiB: "
     lines = [
-        *_beginning(f"{question.volume_type} of {question.size_gib:g} GiB", result, after=served),
+        *_beginning(subject, result, after=served),
         f"baseline {number(result.baseline)} {unit}, burst {number(result.burst)} {unit}",
         f"served {number(result.served_iops)} IOPS, {number(result.served_mib_s)} MiB/s{_limited_by(result.binding)}",
     ]
@@ -216,7 +219,7 @@ def _words(question: Question, result: Prediction) -> str:
 def _kind_words(subject: str, result: KindAnswer) -> list[str]:
     """Write the prediction for another kind in sentences."""
     estimate = ", by estimate" if result.is_estimate else ""
-    lines = _beginning(subject, result, after=result.at_zero)
+    lines = _beginning(f"{subject}: ", result, after=result.at_zero)
     if result.capacity is not None:
         plural = {"io": "I/O credits", "MiB": "MiB"}.get(result.unit, "credits")
         lines += [
@@ -228,11 +231,8 @@ def _kind_words(subject: str, result: KindAnswer) -> list[str]:
 
 def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
     """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
-    about = f"{subject}: {result.reason}"
-    if result.capacity is not None:
-        return [_answer(result, after), about]
-    # Of a volume the reason has the type, and the size where it matters.
-    return [result.reason if isinstance(result, Prediction) else about]
+    about = f"{subject}{result.reason}"
+    return [about] if result.capacity is None else [_answer(result, after), about]
 
 
 def _limited_by(binding: str) -> str:
