@@ -196,7 +196,8 @@ LOCALCLOUD := demo/localcloud
 	else echo "localemu is left out: it needs Python 3.12 or 3.13, and neither was found"; fi
 
 .PHONY: demo
-demo: setup .cache/localcloud.stamp ## the whole chain on this machine, in about four minutes
+demo: ## the whole chain on this machine, in about four minutes
+	@$(MAKE) -j 3 setup .cache/localcloud.stamp
 	@# What draws the dashboards is built meanwhile.
 	@$(MAKE) .cache/grafana/look.js >.cache/grafana.log 2>&1 & look=$$!; code=0; \
 	PYTHONUNBUFFERED=1 $(BIN)/python -m demo --boards tests.look $(ARGS) || code=$$?; \
