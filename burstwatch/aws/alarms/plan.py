@@ -135,9 +135,10 @@ def plan_alarms(
     """Compare what should be with what is.
 
     An *unknown* resource is left exactly as it is: nothing published, nothing
-    deleted. Of one that was not judged at this look, nothing changes either: its
-    alarms may know of a later look, which another function made. A resource that is gone ends its alarm only if the inventory is whole, and
-    others before it lacked it too.
+    deleted. A verdict that was not made at this look ends and begins no alarm that
+    tells otherwise: another function may have seen more since. A resource that is
+    gone ends its alarm only if the inventory is whole, and others before it lacked
+    it too.
     """
     alarms_there = _by_resource([alarm for alarm in alarms if _is_ours(alarm, snapshot)])
     part = part_name(snapshot.unit, snapshot.shard)
