@@ -412,3 +412,12 @@ def test_which_kinds_were_listed_is_written_again_where_it_could_not_be(cloud: C
     run_sweep(cloud, memory, config=EVERY_KIND)
     tags = cloud.aws.regions["us-east-1"].alarm_tags[heartbeat]
     assert {tag.removeprefix("burstwatch:lists-") for tag in tags} == set(INVENTORIES)
+
+
+def test_metrics_that_the_organisation_forbids_are_told_from_those_that_fail(cloud: Cloud) -> None:
+    Disk(cloud, percent=100)
+    causes = []
+    for words in ("not authorized", "with an explicit deny in a service control policy"):
+        cloud.aws.denied, cloud.aws.denied_words = {"GetMetricData"}, words
+        causes.append(run_sweep(cloud, Memory()).snapshot.blind["ebs_volume"].cause)
+    assert causes == ["other", "forbidden"]

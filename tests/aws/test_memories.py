@@ -1,10 +1,15 @@
 """Several functions sweep one unit in turn: nobody is told twice, and nothing is over while it burns."""
 
+import time
+
 import pytest
 
+from burstwatch.aws.client.session import Deadline
 from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.sweep.sweep import sweep
+from burstwatch.kinds import find_kinds
 from tests.aws.memories import EPISODES, STEPS_S, play
-from tests.aws.sweeping import Disk, alarms, run_sweep
+from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
 
@@ -34,7 +39,10 @@ def test_a_memory_that_saw_no_danger_ends_no_alarm_that_another_has_raised(cloud
         assert disk.percent > 0
         burn(cloud, disk)
     raised = alarms(cloud)
-    burn(cloud, disk, before)
+    disk.minute(iops=3_000)
+    # By its own schedule it would look away for some minutes more.
+    assert disk.id in run_sweep(cloud, before).snapshot.judged
+    cloud.aws.evaluate_alarms()
     assert raised.items() <= alarms(cloud).items()
 
 
@@ -101,3 +109,15 @@ def test_a_text_that_could_not_be_rewritten_is_rewritten_at_the_next_sweep(cloud
     burn(cloud, disk, memory)
     texts = [alarm["AlarmDescription"] for alarm in cloud.aws.regions["us-east-1"].alarms.values()]
     assert all("empty 2026" in text for text in texts), texts
+
+
+def test_alarms_that_are_read_slowly_leave_time_to_look(cloud: Cloud) -> None:
+    disk = Disk(cloud, percent=30)
+    kinds = find_kinds(CONFIG.kinds).values()
+    with cloud.stalling("DescribeAlarms"):
+        ends = Deadline(time.monotonic, at=time.monotonic() + 6.0)
+        clients = cloud.clients
+        swept = sweep(
+            cloud.unit, kinds, clients, clients, CONFIG, Memory(), now=cloud.clock.now, deadline=ends
+        )  # fmt: skip
+    assert disk.id in swept.snapshot.judged
