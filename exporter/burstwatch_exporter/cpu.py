@@ -31,7 +31,8 @@ from burstwatch.web.exposition import Page
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter import metrics as m
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.ledger import AT_BASELINE, CONTRADICTION, WAITS_S
+from burstwatch_exporter.ledger import CONTRADICTION, WAITS_S
+from burstwatch_exporter.outlook import AT_BASELINE
 from burstwatch_exporter.recent_demand import RecentDemand
 from burstwatch_exporter.settings import Roots
 from burstwatch_exporter.snapshot import Snapshot

@@ -2,17 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import Literal
 
-from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.load import Load
-from burstwatch.ebs.volumes import Binding, Charge
-from burstwatch.forecast.demand import expected
-from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
-from burstwatch.history.points import LevelPoint, Range
+from burstwatch.ebs.volumes import Charge
+from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import TOLERANCE
-from burstwatch.kinds._volume import held_back
 from burstwatch_exporter import interval as iv
 from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.disk_spec import DiskSpec, charge_of, pieces_of
@@ -37,10 +33,6 @@ Origin = Literal[
 ]
 #: A share of the bucket: less is rounding, of what is left as of what was spent beyond it.
 CONTRADICTION = 0.01
-#: Served this close to the refill, a volume may be held at it; published drains sit there.
-AT_BASELINE = (0.97, 1.06)
-#: With less than this share left by count, one that is held at its baseline has none.
-ALMOST_EMPTY = 0.1
 #: More I/O than the bucket allows is an error of the counters if it does not happen again for so long.
 CONTRADICTED_S = 600.0
 #: How long to wait for impossible counters to become right again.
@@ -74,6 +66,19 @@ class Reading:
         return slept_s if slept_s >= SLEPT_S else 0.0
 
 
+class Trust(Enum):
+    """How far the counters of the newest reading are believed."""
+
+    #: Nothing before them speaks for them: they are the first, or the first that are believed again.
+    UNCONFIRMED = auto()
+    #: They follow from those before by no more than the disk can do.
+    CONFIRMED = auto()
+    #: They have fallen, which those of one and the same disk never do: the ones before may come back.
+    FALLEN = auto()
+    #: They are not believed, and what is done until the next reading is in no counter.
+    LOST = auto()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Before:
     """The account as it was before counters that cannot be: they fell, or rose by more than the disk can do."""
@@ -83,6 +88,24 @@ class _Before:
     reading: Reading
     origin: Origin
     charged: Charge
+
+
+@dataclass(kw_only=True, slots=True)
+class Overdraft:
+    """Credits that were charged beyond all that there can have been: at the ``least``, and as is ``likely``.
+
+    Both begin anew with I/O that the bucket can have given.
+    """
+
+    least: float = 0.0
+    likely: float = 0.0
+
+    def note(self, cost: Charge, interval: Interval, *, refilled: float) -> None:
+        """Add what I/O cost beyond the credits that were there before it and came in meanwhile."""
+        overdraft = cost.least - interval.high - refilled
+        self.least = self.least + overdraft if overdraft > 0 else 0.0
+        beyond = 0.0 if interval.likely is None else cost.nominal - interval.likely - refilled
+        self.likely = self.likely + beyond if beyond > 0 else 0.0
 
 
 class Ledger:
@@ -119,23 +142,23 @@ class Ledger:
         self._pieces = pieces_of(disk, spec)
         self.interval = iv.begun(start, in_flight=self._in_flight())
         self._slack_s = reading.slack_s
-        self._overdrawn = self._beyond = 0.0
-        seconds, spent = lately or (0.0, None)
+        self.overdraft = Overdraft()
         self._slot_s = slot_s
-        self._recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
-        if spent is not None:
-            self._recent.note(reading.at, spent)
+        self.recent = RecentDemand(at=reading.at, slot_s=slot_s)
+        if lately is not None:
+            seconds, spent = lately
+            self.recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
+            self.recent.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
         self._knows_wall = True
         #: Why the newest counters are not believed, and for how long they have been waited for.
         self.doubt = reading.doubt
         self._waits_s = 0.0
-        #: True if the counters of ``reading`` were not believed, so that what is done until the next is lost.
-        self._is_lost = reading.doubt is not None
+        self._trust = Trust.UNCONFIRMED if reading.doubt is None else Trust.LOST
+        #: Until when counters that have fallen are waited for, and the account to go on with if they come back.
+        self._wary_until = -math.inf
         self._before: _Before | None = None
-        #: True if the newest counters follow from those before by no more than the disk can do.
-        self._is_confirmed = False
-        self._contradicted_at = self._wary_until = -math.inf
+        self._contradicted_at = -math.inf
         #: How often a published balance was outside of the interval.
         self.disagreements = 0
 
@@ -144,19 +167,22 @@ class Ledger:
         seconds = reading.at - self.reading.at
         if seconds <= 0:
             return
-        doubt = self.doubt = reading.doubt
-        if doubt is not None and not doubt.is_lost and not self._is_lost:
+        self.doubt = reading.doubt
+        if (
+            reading.doubt is not None
+            and not reading.doubt.is_lost
+            and self._trust is not Trust.LOST
+        ):
             self._waits_s = seconds  # the counters will tell
             return
         self._waits_s = 0.0
-        was_lost, self._is_lost = self._is_lost, doubt is not None
-        if was_lost or self._is_lost:
-            self._go_unseen(reading, uncounted=0.0 if was_lost else self._in_flight())
+        if reading.doubt is not None or self._trust is Trust.LOST:
+            self._lose(reading)
             return
         done = reading.counters.since(self.reading.counters)
         if done is None:
             self._go_back(reading)
-        elif self.reading.at >= self._wary_until:
+        elif not self._is_wary:
             self._count(reading, done)
         elif not self._resumes(reading):
             self._go_unseen(reading, uncounted=0.0)
@@ -167,17 +193,20 @@ class Ledger:
         slept_s = reading.slept_since(self.reading.asleep_s)
         cost = self._cost(done, slept_s=slept_s)
         self._slack_s = max(self._slack_s, reading.slack_s)
-        believed, self.reading = self._now(has_fallen=False), reading
+        believed = self._now(has_fallen=False)
+        self.reading = reading
         in_flight = self._in_flight()
-        self._tally(cost, seconds)
-        self._is_confirmed = True
+        self.overdraft.note(cost, self.interval, refilled=self.own_bucket.refill * seconds)
+        self._trust = Trust.CONFIRMED
         self.interval = iv.after_seen(
             self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=in_flight
         )
         if self._is_contradicted_by(cost, seconds):
-            self._remember(believed)
-            self.origin, self._contradicted_at = "contradicted", reading.at
-            self._is_confirmed = False
+            if self.disk.sequence and (self._before is None or self._before.has_fallen):
+                self._before = believed
+            self.origin = "contradicted"
+            self._contradicted_at = reading.at
+            self._trust = Trust.UNCONFIRMED
             self._know_nothing()
         elif self.spec.is_changing:  # refill and capacity may be those of either type
             self._know_nothing()
@@ -187,7 +216,7 @@ class Ledger:
         if slept_s:  # a rate over a time in which nothing was counted is none
             self._forget_demand()
         else:
-            self._recent.note(reading.at, cost)
+            self.recent.note(reading.at, cost)
         if self._trail is not None:
             self._trail.note(
                 reading.wall_s, charged=self.charged, in_flight=in_flight, interval=self.seen()
@@ -207,6 +236,19 @@ class Ledger:
         )
         self._forget_demand()
 
+    def _lose(self, reading: Reading) -> None:
+        """Go on to a reading when what was done since the last one, or what is done from here on, is in no counter.
+
+        There is no account to return to: not even the right counters would tell what was done meanwhile.
+        """
+        is_begun = self._trust is not Trust.LOST
+        self._go_unseen(reading, uncounted=self._in_flight() if is_begun else 0.0)
+        self._before = None
+        if reading.doubt is not None:
+            self._trust = Trust.LOST
+        else:
+            self._trust = Trust.FALLEN if reading.at < self._wary_until else Trust.UNCONFIRMED
+
     def _go_unseen(self, reading: Reading, *, uncounted: float) -> None:
         """Go on to a reading when nobody knows what was done before it."""
         seconds = reading.at - self.reading.at
@@ -219,27 +261,32 @@ class Ledger:
             uncounted=uncounted,
             in_flight=self._in_flight(),
         )
-        self.origin, self._is_confirmed = "doubted", False
+        self.origin = "doubted"
         self._forget_demand()
         self._trail = None if self._trail is None else Trail()
 
     def _go_back(self, reading: Reading) -> None:
         """Go on to counters that are lower than before: they began anew, or are back from what could not be."""
-        if self.reading.at < self._wary_until and self._before is None:
+        if self._is_wary and self._before is None:
             self._go_unseen(reading, uncounted=0.0)
             return
         if self._resumes(reading):
             return
-        fallen, self._before = self._before, None
-        if fallen is None and self._is_confirmed:
-            fallen = self._now(has_fallen=True)
+        before = self._before_falling()
         self._go_unseen(reading, uncounted=self._in_flight())
-        # The counters of one and the same disk never fall: these are not right.
+        self._trust = Trust.UNCONFIRMED
+        self._before = None
+        # Only a sequence tells that they are of one and the same disk, whose counters never fall.
         if self.disk.sequence:
+            self._trust = Trust.FALLEN
             self._wary_until = reading.at + WAITS_S
-        # Counters of a jump that nothing explains will not come again.
-        if fallen is not None and fallen.has_fallen:
-            self._remember(fallen)
+            self._before = before
+
+    def _before_falling(self) -> _Before | None:
+        """The account to return to if counters that fall now come back; those of a jump that nothing explains will not."""
+        if self._before is not None:
+            return self._before if self._before.has_fallen else None
+        return self._now(has_fallen=True) if self._trust is Trust.CONFIRMED else None
 
     def _resumes(self, reading: Reading) -> bool:
         """Return to the account before impossible counters, if the new ones follow from it. Returns whether."""
@@ -251,10 +298,14 @@ class Ledger:
         slept_s = reading.slept_since(before.reading.asleep_s)
         if done is None or self._is_faster_than_burst(self._cost(done, slept_s=slept_s), seconds):
             return False
-        self.interval, self.reading = before.interval, before.reading
-        self.origin, self.charged = before.origin, before.charged
-        self._before, self._wary_until = None, -math.inf
-        self._overdrawn = self._beyond = 0.0
+        self.interval = before.interval
+        self.reading = before.reading
+        self.origin = before.origin
+        self.charged = before.charged
+        self._before = None
+        self._wary_until = -math.inf
+        self._trust = Trust.UNCONFIRMED
+        self.overdraft = Overdraft()
         self._forget_demand()
         self.note(reading)
         return True
@@ -268,11 +319,10 @@ class Ledger:
             charged=self.charged,
         )
 
-    def _remember(self, before: _Before) -> None:
-        """Remember how it was, where the counters are of this very disk and of no other that has its name."""
-        is_first = self._before is None or self._before.has_fallen
-        if is_first and self.disk.sequence:
-            self._before = before
+    @property
+    def _is_wary(self) -> bool:
+        """True while the counters have fallen, and those before are still waited for."""
+        return self._trust is Trust.FALLEN and self.reading.at < self._wary_until
 
     def _cost(self, done: Counters, *, slept_s: float) -> Charge:
         """Charge I/O; the most includes what may have been done while the host slept."""
@@ -281,7 +331,7 @@ class Ledger:
         return replace(cost, most=most)
 
     def _forget_demand(self) -> None:
-        self._recent = RecentDemand(at=self.reading.at, slot_s=self._slot_s)
+        self.recent = RecentDemand(at=self.reading.at, slot_s=self._slot_s)
 
     def go_on_with(self, disk: Disk, spec: DiskSpec) -> None:
         """Go on with the same device and the same bucket, whose limits may have changed.
@@ -304,22 +354,22 @@ class Ledger:
         Nor will it see what is in flight now, if its counters begin anew. Of counters that have fallen
         it is as it was before, in case they come back.
         """
-        interval, reading = self.interval, self.reading
-        if self._before is not None and self._before.has_fallen:
-            interval, reading = self._before.interval, self._before.reading
+        now = self._now(has_fallen=False)
+        account = self._before if self._is_wary and self._before is not None else now
         slack = self.own_bucket.refill * self._slack_s
-        kept = replace(
-            interval,
-            low=max(0.0, interval.low - slack - self._in_flight()),
-            high=interval.high + slack,
+        interval = replace(
+            account.interval,
+            low=max(0.0, account.interval.low - slack - self._in_flight()),
+            high=account.interval.high + slack,
         )
-        return kept, reading
+        return interval, account.reading
 
     @property
     def is_counted(self) -> bool:
         """True if the counters of its reading are believed, so that a later process can go on from them."""
-        has_kept = self._before is not None and self._before.has_fallen
-        return not self._is_lost and (has_kept or self.reading.at >= self._wary_until)
+        if self._is_wary:
+            return self._before is not None
+        return self._trust is not Trust.LOST
 
     def has_seen(self, point: LevelPoint) -> bool:
         """True if the host looked during the whole period of a datapoint."""
@@ -355,121 +405,16 @@ class Ledger:
             interval = iv.after_unseen(self.own_bucket, interval, seconds=self._waits_s)
         return iv.seen_at(self.own_bucket, interval, in_flight=in_flight, slack_s=self._slack_s)
 
-    def likely(self) -> float | None:
-        """The credits that are likely to be left at the newest reading, if that can be said."""
-        return self._likely(self.seen())[0]
-
-    def project(self, load: Load, instance_binding: Binding) -> Projection:
-        """Project how long the credits last.
-
-        ``load`` is what the volume moves now, ``instance_binding`` what holds all volumes back.
-        """
-        interval, bucket = self.seen(), self.bucket
-        is_doubted = self.doubt is not None and self.doubt.is_told
-        if is_doubted or not self._recent.has_looked:
-            soonest = tb.worst_time_to_empty(bucket, level=interval.low)
-            return Projection(
-                state="unknown",
-                reason=self.doubt.reason
-                if self.doubt is not None
-                else "seen once, so its load is not known yet",
-                at=self.reading.wall_s,
-                low_s=soonest,
-                worst_s=soonest,
-            )
-        # The demand from here on, in credits a second.
-        demand = expected(self._recent.lately(limit=self.spec.limit.rate), burst=self.bucket.burst)
-        binding = held_back(self.spec.volume, iops=load.iops, mib_s=load.mib_s)
-        if binding == "none" and load.iops > 0:
-            binding = instance_binding
-        likely, reason = self._likely(interval)
-        if likely is None and demand.high > bucket.refill:
-            return Projection(
-                state="unknown",
-                reason=reason,
-                at=self.reading.wall_s,
-                demand=demand,
-                low_s=tb.time_to_empty(bucket, level=interval.low, demand=demand.high),
-                worst_s=tb.worst_time_to_empty(bucket, level=interval.low),
-                binding=binding,
-            )
-        guess = interval.high if likely is None else likely
-        projection = project_level(
-            bucket,
-            Range(low=interval.low, likely=guess, high=interval.high),
-            demand,
-            at=self.reading.wall_s,
-            data_age_s=0.0,
-            worst_level=interval.low,
-            held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),
-        )
-        projection = replace(projection, binding=binding)
-        if demand.high == 0:
-            projection = replace(projection, state="idle", reason="no I/O in the last minutes")
-        if likely is None:  # it never empties, whatever is left; full it is at the latest then
-            latest = tb.time_to_full(bucket, level=interval.low, demand=demand.likely)
-            return replace(projection, time_to_full_s=latest)
-        return projection
-
-    def is_served_at_baseline(self) -> bool:
-        """True if it is served just what comes in, and asks for more: a hint, and never a bound.
-
-        It asks for more if I/O is waiting, or if it had more in the last minutes. An
-        instance's limit, a snapshot that is read or a cgroup look the same.
-        """
-        rate, refill = self._recent.newest(), self.bucket.refill
-        low, high = (share * refill for share in AT_BASELINE)
-        if rate is None or not low <= rate <= high:
-            return False
-        return self.reading.counters.in_flight > 0 or self._recent.recent() > high
-
-    def _likely(self, interval: Interval) -> tuple[float | None, str]:
-        """The likely level, or None and why it cannot be said.
-
-        The hint is believed where the bucket may be empty and little is left by count: it moves
-        what is likely, and no bound.
-        """
-        if self._is_cheaper():
-            return (
-                None,
-                "more is served than an empty bucket allows, so an operation costs less than one credit",
-            )
-        likely, capacity = interval.likely, self.own_bucket.capacity
-        if likely is None:
-            return None, "more is spent than comes in, and how much is left is not known"
-        may_be_empty = (
-            interval.low <= CONTRADICTION * capacity and likely <= ALMOST_EMPTY * capacity
-        )
-        return (0.0 if may_be_empty and self.is_served_at_baseline() else likely), ""
-
-    def _is_cheaper(self) -> bool:
-        """True if more was served than the likely level and an empty bucket can have given."""
-        rate = self._recent.newest()
-        return (
-            self._beyond > CONTRADICTION * self.own_bucket.capacity
-            and rate is not None
-            and rate > AT_BASELINE[1] * self.bucket.refill
-        )
-
     def _in_flight(self) -> float:
         return max(0, min(MOST_IN_FLIGHT, self.reading.counters.in_flight)) * self._pieces
 
     def _know_nothing(self) -> None:
         self.interval = iv.begun(iv.unknown(self.own_bucket), in_flight=self._in_flight())
-        self._overdrawn = self._beyond = 0.0
-
-    def _tally(self, cost: Charge, seconds: float) -> None:
-        """Note what was charged beyond all that there can have been, at the least and as is likely."""
-        refilled = self.own_bucket.refill * seconds
-        overdraft = cost.least - self.interval.high - refilled
-        self._overdrawn = self._overdrawn + overdraft if overdraft > 0 else 0.0
-        likely = self.interval.likely
-        beyond = 0.0 if likely is None else cost.nominal - likely - refilled
-        self._beyond = self._beyond + beyond if beyond > 0 else 0.0
+        self.overdraft = Overdraft()
 
     def _is_contradicted_by(self, cost: Charge, seconds: float) -> bool:
         """True if this I/O cannot have been that of the bucket as it was stated."""
-        is_overdrawn = self._overdrawn > CONTRADICTION * self.own_bucket.capacity
+        is_overdrawn = self.overdraft.least > CONTRADICTION * self.own_bucket.capacity
         return is_overdrawn or self._is_faster_than_burst(cost, seconds)
 
     def _is_faster_than_burst(self, cost: Charge, seconds: float) -> bool:

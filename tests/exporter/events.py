@@ -314,12 +314,15 @@ class Story:
         if slot is None or not slot.counts:
             return
         self.observe()
+        self.stops_counting_of(slot)
+        self.must_observe = True
+
+    def stops_counting_of(self, slot: Slot) -> None:
         slot.counts = False
         name = slot.name
         if self.machine.has_paths and not self.machine.is_xen:
             name = name.replace("n1", "c0n1")
         self.machine.put(f"sys/block/{name}/queue/iostats", "0\n")
-        self.must_observe = True
 
     def counts_again(self) -> None:
         for slot in self.machine.slots:
@@ -450,6 +453,28 @@ class Story:
             slot.ops, slot.kib = ops, kib
             self.machine.works(slot, 10.0, BUCKET.burst)
 
+    def jumps_and_is_not_counted(self) -> None:
+        """The counters are far off for a reading; the kernel stops to count, and when it counts again they are right."""
+        machine, slot = self.machine, self.any_slot()
+        if slot is None or machine.is_xen or not slot.counts:
+            return
+        for _ in range(2):
+            machine.move(1.0)
+            self.observe()
+        ops, kib = slot.ops, slot.kib
+        slot.ops, slot.kib = self.random.choice([(10**13, 10**14), (ops // 2, kib // 2)])
+        machine.move(1.0)
+        self.observe_quietly()
+        self.stops_counting_of(slot)
+        self.observe_quietly()
+        machine.works(slot, 60.0, BUCKET.burst)
+        self.observe_quietly()
+        slot.ops, slot.kib = ops, kib
+        self.counts_again()
+        for _ in range(3):
+            machine.works(slot, 10.0, BUCKET.burst)
+            self.observe()
+
     def observe_quietly(self) -> None:
         """Read counters that cannot be: what is said of them now is not yet compared."""
         self.machine.write_stats()
@@ -540,6 +565,7 @@ EVENTS: tuple[tuple[str, float], ...] = (
     ("hides_a_line", 1.0),
     ("loses_count_of_requests", 1.0),
     ("jumps_and_comes_back", 1.0),
+    ("jumps_and_is_not_counted", 0.5),
     ("has_a_dead_twin", 0.5),
     ("is_seen_by_cloudwatch", 2.0),
     ("has_its_clock_set", 0.3),

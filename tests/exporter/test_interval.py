@@ -15,6 +15,7 @@ from burstwatch_exporter.diskstats import STILL, Rate
 from burstwatch_exporter.first_read import DeviceAge, start_of
 from burstwatch_exporter.interval import Interval
 from burstwatch_exporter.ledger import Ledger, Reading
+from burstwatch_exporter.outlook import is_served_at_baseline, project
 from burstwatch_exporter.state import Saved
 from tests.exporter.ledgers import (
     BUCKET,
@@ -83,7 +84,7 @@ def test_what_is_full_and_does_small_random_io_is_charged_one_credit_each_as_is_
     seen = ledger.seen()
     assert seen.likely == 500  # ten seconds of 60 spent and 10 gained
     assert seen.low < 500 < seen.high
-    projection = ledger.project(STILL, "none")
+    projection = project(ledger, STILL, "none")
     assert projection.state == "finite"
     assert projection.time_to_empty_s == pytest.approx(10.0)
 
@@ -152,7 +153,7 @@ def test_more_io_than_the_bucket_lets_through_is_no_io_of_this_bucket(rate: int)
         if ledger.origin == "contradicted":
             break
     assert ledger.origin == "contradicted"
-    assert ledger.project(STILL, "none").state == "unknown"
+    assert project(ledger, STILL, "none").state == "unknown"
 
 
 def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was_thought() -> None:
@@ -161,7 +162,7 @@ def test_what_is_served_above_its_baseline_with_nothing_left_costs_less_than_was
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(60 * second, 960 * second)),
         )
-    projection = ledger.project(STILL, "none")
+    projection = project(ledger, STILL, "none")
     assert projection.state == "unknown"
     assert "costs less" in projection.reason
     assert projection.low_s == 0.0
@@ -178,8 +179,8 @@ def test_a_bucket_that_is_empty_and_asked_for_more_is_exhausted_and_hints_so() -
                 counters=done(10 * second, 160 * second, in_flight=4),
             )
         )
-    assert ledger.project(STILL, "none").state == "exhausted"
-    assert ledger.is_served_at_baseline()
+    assert project(ledger, STILL, "none").state == "exhausted"
+    assert is_served_at_baseline(ledger)
 
 
 def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
@@ -188,7 +189,7 @@ def test_a_volume_under_its_baseline_never_empties_whatever_is_left() -> None:
         ledger.note(
             Reading(wall_s=0.0, at=second, slack_s=0.0, counters=done(5 * second, 80 * second)),
         )
-    projection = ledger.project(STILL, "none")
+    projection = project(ledger, STILL, "none")
     assert projection.state == "infinite"
     assert projection.low_s == math.inf
     assert projection.time_to_full_s == pytest.approx((1_000 - ledger.seen().low) / 5)
@@ -325,8 +326,8 @@ def test_the_instance_holds_a_volume_back_though_none_alone_reaches_its_limit() 
     ledger = a_ledger(iv.full(BUCKET))
     ledger.note(Reading(wall_s=0.0, at=1.0, slack_s=0.0, counters=done(50, 800)))
     busy = replace(STILL, read_iops=50.0)
-    assert ledger.project(busy, "instance_iops").binding == "instance_iops"
-    assert ledger.project(STILL, "instance_iops").binding == "none"  # idle itself
+    assert project(ledger, busy, "instance_iops").binding == "instance_iops"
+    assert project(ledger, STILL, "instance_iops").binding == "none"  # idle itself
 
 
 def test_two_scrapes_at_once_are_no_time_to_judge_a_rate_by() -> None:
