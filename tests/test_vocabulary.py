@@ -12,7 +12,7 @@ from burstwatch.cli.main import build_parser, command_names
 from burstwatch.config import SETTINGS
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
-from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.page.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
 #: What is not said, by what is said in its place.

@@ -16,7 +16,7 @@ from burstwatch_exporter.measure.profiles import find_profile, profiles
 from burstwatch_exporter.measure.report import plan_text
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_FLAGS
 from burstwatch_exporter.measure.settings import SWITCHES
-from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.page.metrics import METRICS
 from burstwatch_exporter.settings import SETTINGS as FLAGS
 
 ROOT = Path(__file__).parents[1]

@@ -5,8 +5,8 @@ otherwise; that it cannot be asked is told, and counts for nothing else.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ from burstwatch.kinds.base import Scope
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.polling.queries import level_query
 from burstwatch.shards import Unit
-from burstwatch_exporter.disk_spec import DiskSpec
+from burstwatch_exporter.credits.disk_spec import DiskSpec
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.sources import Sources
 
@@ -30,18 +31,6 @@ LOOK_BACK_S = 1800.0
 ANSWER_WITHIN_S = 30.0
 #: An answer has its time in whole seconds, and takes a moment to come: less is no difference of clocks.
 SAME_CLOCK_S = 2.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CloudAnswer:
-    """AWS's answers: promises and the newest balances by volume id; empty where it said nothing.
-
-    Their times are AWS's. ``ahead_s`` is how far its clock is ahead of this host's, or None where it did not say.
-    """
-
-    specs: Mapping[str, DiskSpec]
-    balances: Mapping[str, LevelPoint]
-    ahead_s: float | None = None
 
 
 class Cloud:

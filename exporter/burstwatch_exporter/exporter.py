@@ -12,15 +12,15 @@ from burstwatch.kinds._cpu import cpu_spec, is_burstable
 from burstwatch.web.exposition import encode
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_host_clients
-from burstwatch_exporter.collector import Extra, HostCollector
 from burstwatch_exporter.config_file import HostConfig, read_config_file
-from burstwatch_exporter.cpu import CpuAccount, CpuSource
+from burstwatch_exporter.credits.state import Saved, keep_aside, read_state, write_state
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
-from burstwatch_exporter.landing import landing
+from burstwatch_exporter.page.collector import Extra, HostCollector
+from burstwatch_exporter.page.cpu import CpuAccount, CpuSource
+from burstwatch_exporter.page.landing import landing
 from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
-from burstwatch_exporter.state import Saved, keep_aside, read_state, write_state
 
 NO_VOLUMES = (
     "this host has no EBS volume that the exporter can see, so there are no burst credits to show: "

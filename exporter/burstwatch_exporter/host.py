@@ -14,22 +14,22 @@ from operator import itemgetter
 from burstwatch.ebs.volumes import Binding, InstanceLimits
 from burstwatch.formatting import span
 from burstwatch.history.points import AT_LIMIT
-from burstwatch_exporter.blocks import Disk, disk_identity
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.config_file import HostConfig
-from burstwatch_exporter.devices import NOTHING, Devices, read_devices
-from burstwatch_exporter.disk_spec import specs_of
-from burstwatch_exporter.diskstats import Counters, DiskStats, parse_diskstats
-from burstwatch_exporter.evidence import Doubt
-from burstwatch_exporter.first_read import DeviceAge
-from burstwatch_exporter.interval import after_unseen
-from burstwatch_exporter.ledger import Reading
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import Snapshot, View
+from burstwatch_exporter.credits.disk_spec import specs_of
+from burstwatch_exporter.credits.first_read import DeviceAge
+from burstwatch_exporter.credits.interval import after_unseen
+from burstwatch_exporter.credits.ledger import Reading
+from burstwatch_exporter.credits.published import CloudAnswer
+from burstwatch_exporter.credits.snapshot import Snapshot, View
+from burstwatch_exporter.credits.state import Saved
+from burstwatch_exporter.credits.watched_disk import Accounting, WatchedDisk, is_another, saved_of
+from burstwatch_exporter.kernel.blocks import Disk, disk_identity
+from burstwatch_exporter.kernel.devices import NOTHING, Devices, read_devices
+from burstwatch_exporter.kernel.diskstats import Counters, DiskStats, parse_diskstats
+from burstwatch_exporter.kernel.evidence import Doubt
+from burstwatch_exporter.kernel.roots import Roots
 from burstwatch_exporter.sources import Sources
-from burstwatch_exporter.state import Saved
-from burstwatch_exporter.watched_disk import Accounting, WatchedDisk, is_another, saved_of
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0

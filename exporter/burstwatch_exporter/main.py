@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 import burstwatch
 from burstwatch.config import Setting
 from burstwatch.web.server import stop_on_signals
-from burstwatch_exporter.capture import capture
 from burstwatch_exporter.clock import World, system_clock
+from burstwatch_exporter.kernel.capture import capture
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_SETTINGS
 from burstwatch_exporter.measure.settings import SWITCHES, parse_measure_options
 from burstwatch_exporter.serve import serve, write_once

@@ -13,10 +13,10 @@ from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
 from burstwatch.web.server import open_server
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.collector import Extra
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure.source import MeasureSource
-from burstwatch_exporter.nvme import NvmeSource
+from burstwatch_exporter.page.collector import Extra
+from burstwatch_exporter.page.nvme import NvmeSource
 from burstwatch_exporter.settings import Options
 
 #: How our own page begins: a text file of another program is not overwritten.

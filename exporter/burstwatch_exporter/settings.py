@@ -10,6 +10,7 @@ from typing import Any
 from burstwatch.config import EXPORTER_ENV_PREFIX, declare, parse_settings, raise_all, settings_of
 from burstwatch.web.address import ADDRESS_PATTERN, Address, parse_address
 from burstwatch_exporter.imds import ENDPOINT
+from burstwatch_exporter.kernel.roots import Roots
 
 #: Variables that Kubernetes sets for a service with this program's name.
 OF_KUBERNETES = re.compile(r"_(SERVICE_HOST|SERVICE_PORT\w*|PORT\w*)$")
@@ -34,15 +35,6 @@ OF_HOST = frozenset(
         "config.file", "state.file", "measure.results",
     }
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Roots:
-    """The folders of the kernel's and udev's files."""
-
-    procfs: Path
-    sysfs: Path
-    udev: Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

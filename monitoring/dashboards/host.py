@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import dashboard as dm
 
-from burstwatch_exporter import metrics as m
+from burstwatch_exporter.page import metrics as m
 from monitoring.dashboards.host_measured import log_page, measured
 from monitoring.dashboards.parts import (
     BALANCE,

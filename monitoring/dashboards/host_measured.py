@@ -1,6 +1,6 @@
 """Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
 
-from burstwatch_exporter import metrics as m
+from burstwatch_exporter.page import metrics as m
 from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Panel, SeriesStyle, graph
 from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
 

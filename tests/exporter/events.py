@@ -23,10 +23,10 @@ from random import Random
 from burstwatch.bucket import Bucket
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.cloud import CloudAnswer
 from burstwatch_exporter.config_file import CustomBucket, HostConfig, VolumeConfig
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.host import Host
-from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.kernel.roots import Roots
 from burstwatch_exporter.sources import Sources
 
 BUCKET = Bucket(capacity=100_000.0, refill=100.0, burst=1_000.0)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from burstwatch_exporter.state import read_state, write_state
+from burstwatch_exporter.credits.state import read_state, write_state
 from tests.exporter.states import some
 
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volume_types import CreditUnit
-from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.config_file import CustomBucket, VolumeConfig
-from burstwatch_exporter.disk_spec import DiskSpec, disk_spec_of
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Ledger, Reading
+from burstwatch_exporter.credits.disk_spec import DiskSpec, disk_spec_of
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.ledger import Ledger, Reading
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.diskstats import Counters
 
 BUCKET = Bucket(capacity=1_000, refill=10, burst=100)
 

@@ -1,9 +1,9 @@
 """States as the tests write them."""
 
 from burstwatch.bucket import Bucket
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.state import Saved
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.state import Saved
+from burstwatch_exporter.kernel.diskstats import Counters
 
 
 def some(low: float) -> Saved:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.config_file import read_config_file
-from burstwatch_exporter.diskstats import WRAP, Counters, parse_diskstats
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.kernel.diskstats import WRAP, Counters, parse_diskstats
+from burstwatch_exporter.kernel.mounts import read_mounts
 from burstwatch_exporter.main import run
-from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.machine import CONFIG, Machine
 from tests.exporter.pages import plant

@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from burstwatch.aws.client.session import Clients
 from burstwatch.ebs.instance_types import MAXIMA, limits_of
 from burstwatch.history.points import LevelPoint, Statistic
-from burstwatch_exporter import interval as iv
-from burstwatch_exporter.cloud import Cloud, CloudAnswer
-from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.cloud import Cloud
+from burstwatch_exporter.credits import interval as iv
+from burstwatch_exporter.credits.ledger import Reading
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.imds import read_identity
-from burstwatch_exporter.ledger import Reading
+from burstwatch_exporter.kernel.diskstats import Counters
 from burstwatch_exporter.serve import write_once
 from burstwatch_exporter.settings import parse_options
 from tests.conftest import Cloud as Account

@@ -11,10 +11,10 @@ from burstwatch import bucket as tb
 from burstwatch.kinds._cpu import cpu_spec
 from burstwatch.web.exposition import Page
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.cpu import CpuSource, CpuTimes, parse_stat
-from burstwatch_exporter.metrics import METRICS
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.credits.snapshot import Snapshot
+from burstwatch_exporter.kernel.roots import Roots
+from burstwatch_exporter.page.cpu import CpuSource, CpuTimes, parse_stat
+from burstwatch_exporter.page.metrics import METRICS
 from burstwatch_exporter.sources import Attempt
 
 SPEC = cpu_spec("t3.micro")

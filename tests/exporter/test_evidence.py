@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 
 from burstwatch.history.points import LevelPoint
-from burstwatch_exporter import evidence
-from burstwatch_exporter.cloud import CloudAnswer
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.exporter import IMDS_AGAIN_S
+from burstwatch_exporter.kernel import evidence
 from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box, told
 from tests.exporter.events import LXCFS, broken
 from tests.exporter.ledgers import a_disk

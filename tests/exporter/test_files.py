@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from burstwatch.files import put_in_place
+from burstwatch_exporter.credits.state import read_state, write_state
 from burstwatch_exporter.measure.scratch import (
     MARK,
     MARKER,
@@ -20,7 +21,6 @@ from burstwatch_exporter.measure.scratch import (
     remove_left_behind,
     scratch_folder,
 )
-from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.states import some
 
 VICTIM = "root:x:0:0\n"

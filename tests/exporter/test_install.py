@@ -62,7 +62,7 @@ def test_only_the_helper_holds_a_capability() -> None:
     assert "PrivateDevices=yes" in exporter
     helper = (EXPORTER / "systemd" / "burstwatch-nvme-helper.service").read_text()
     assert re.findall(r"CAP_\w+", helper.partition("[Service]")[2]) == ["CAP_SYS_ADMIN"] * 2
-    source = (EXPORTER / "burstwatch_exporter" / "nvme_helper.py").read_text()
+    source = (EXPORTER / "burstwatch_exporter" / "kernel" / "nvme_helper.py").read_text()
     imported = set(re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE))
     assert imported <= {*sys.stdlib_module_names}
 

@@ -8,15 +8,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.ebs.volumes import Charge
-from burstwatch_exporter import interval as iv
 from burstwatch_exporter.config_file import VolumeConfig
-from burstwatch_exporter.disk_spec import disk_spec_of
-from burstwatch_exporter.diskstats import STILL, Rate
-from burstwatch_exporter.first_read import DeviceAge, start_of
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.outlook import is_served_at_baseline, project
-from burstwatch_exporter.state import Saved
+from burstwatch_exporter.credits import interval as iv
+from burstwatch_exporter.credits.disk_spec import disk_spec_of
+from burstwatch_exporter.credits.first_read import DeviceAge, start_of
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.ledger import Ledger, Reading
+from burstwatch_exporter.credits.outlook import is_served_at_baseline, project
+from burstwatch_exporter.credits.state import Saved
+from burstwatch_exporter.kernel.diskstats import STILL, Rate
 from tests.exporter.ledgers import (
     BUCKET,
     GIB,

@@ -12,10 +12,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch.history.observations import State
-from burstwatch_exporter.evidence import Doubt
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.landing import landing
+from burstwatch_exporter.kernel.evidence import Doubt
+from burstwatch_exporter.page.landing import landing
 from tests.exporter.box import VOLUMES, Box
 from tests.exporter.pages import TREES
 from tests.exporter.scraped import value

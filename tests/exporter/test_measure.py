@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from burstwatch_exporter.credits.snapshot import View
 from burstwatch_exporter.measure import run as measure_run
 from burstwatch_exporter.measure.jobs import read_jobs
 from burstwatch_exporter.measure.profiles import profiles
@@ -19,7 +20,6 @@ from burstwatch_exporter.measure.scratch import (
     scratch_file,
 )
 from burstwatch_exporter.measure.target import Target, read_stripe
-from burstwatch_exporter.snapshot import View
 from tests.exporter.events import LXCFS
 from tests.exporter.measuring import JOBS
 from tests.exporter.pages import plant

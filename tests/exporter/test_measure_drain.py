@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.measure.drain import (
     ServedSample,
     estimate,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.ebs.volumes import InstanceLimits, volume_spec
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.measure.expect import DiskLimits, expect
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.plan import CreditBudget, Plan, make_plan, price_of

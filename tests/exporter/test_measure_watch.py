@@ -8,9 +8,9 @@ import pytest
 
 from burstwatch.ebs.volumes import Charge
 from burstwatch_exporter.clock import system_clock
-from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.kernel.diskstats import Counters
 from burstwatch_exporter.measure.meter import GoneError, Meter, MeterReading
 from burstwatch_exporter.measure.plan import Bounds
 from burstwatch_exporter.measure.watch import BUDGET_SPENT, MOST_SAMPLES, TICK_S, Stop, Watch

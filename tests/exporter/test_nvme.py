@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from burstwatch_exporter.ebs_stats import parse_stats
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.nvme_helper import MOST_CLIENTS, Helper, open_socket, read_page
+from burstwatch_exporter.kernel.ebs_stats import parse_stats
+from burstwatch_exporter.kernel.nvme_helper import MOST_CLIENTS, Helper, open_socket, read_page
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.box import VOLUMES, Box, told
@@ -273,7 +273,7 @@ def test_disks_after_one_that_is_slow_are_asked_at_the_next_scrape(
 def test_where_ebs_has_done_more_than_the_kernel_counted_the_range_widens_and_it_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme_helper.FRESH_S", 0.0)
+    monkeypatch.setattr("burstwatch_exporter.kernel.nvme_helper.FRESH_S", 0.0)
     box = Box(tmp_path, options={"nvme.socket": str(tmp_path / "nvme.sock")})
     disks = Disks(nvme1n1=a_page(), nvme2n1=a_page())
     with helping(tmp_path / "nvme.sock", disks):
@@ -300,9 +300,9 @@ def test_where_ebs_has_done_more_than_the_kernel_counted_the_range_widens_and_it
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme.DISK_WITHIN_S", 60.0)
-    monkeypatch.setattr("burstwatch_exporter.nvme.ALL_S", 0.1)
-    monkeypatch.setattr("burstwatch_exporter.nvme_helper.FRESH_S", 0.0)
+    monkeypatch.setattr("burstwatch_exporter.page.nvme.DISK_WITHIN_S", 60.0)
+    monkeypatch.setattr("burstwatch_exporter.page.nvme.ALL_S", 0.1)
+    monkeypatch.setattr("burstwatch_exporter.kernel.nvme_helper.FRESH_S", 0.0)
     disks = Disks(nvme0n1=a_page(), nvme1n1=a_page(), nvme2n1=a_page(), nvme4n1=a_page())
     read, seen = disks.read, set[str]()
 
@@ -346,7 +346,7 @@ def test_twenty_silent_clients_and_a_disk_that_hangs_hold_nobody_else_up(tmp_pat
 def test_more_clients_than_there_are_seats_are_closed_and_a_seat_is_free_when_a_silent_one_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("burstwatch_exporter.nvme_helper.CLIENT_WITHIN_S", 0.3)
+    monkeypatch.setattr("burstwatch_exporter.kernel.nvme_helper.CLIENT_WITHIN_S", 0.3)
     path = tmp_path / "nvme.sock"
     with helping(path, Disks(nvme1n1=a_page())), ExitStack() as clients:
         for _ in range(MOST_CLIENTS):
@@ -397,7 +397,7 @@ def test_a_helper_that_stalls_is_asked_again_in_a_minute_and_delays_no_other_scr
     tmp_path: Path, kind: str, says: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes = kind != "deaf"
-    monkeypatch.setattr("burstwatch_exporter.nvme.DISK_WITHIN_S", 0.1)
+    monkeypatch.setattr("burstwatch_exporter.page.nvme.DISK_WITHIN_S", 0.1)
     with stalling(tmp_path / "nvme.sock", takes=takes, says=says) as asked:
         exporter, text = scraped(tmp_path)
         assert "burstwatch_ebs_" not in text

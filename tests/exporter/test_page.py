@@ -19,12 +19,12 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from prometheus_client.registry import Collector
 
 from burstwatch.web.exposition import Page, encode
-from burstwatch_exporter import metrics as m
-from burstwatch_exporter.blocks import read_blocks
-from burstwatch_exporter.capture import capture
-from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.metrics import METRICS
-from burstwatch_exporter.mounts import read_mounts
+from burstwatch_exporter.kernel.blocks import read_blocks
+from burstwatch_exporter.kernel.capture import capture
+from burstwatch_exporter.kernel.diskstats import parse_diskstats
+from burstwatch_exporter.kernel.mounts import read_mounts
+from burstwatch_exporter.page import metrics as m
+from burstwatch_exporter.page.metrics import METRICS
 from burstwatch_exporter.serve import make_exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.pages import TREES, Hands, flags, landing_page, page, plant

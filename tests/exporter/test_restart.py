@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch import files
 from burstwatch.files import put_in_place
+from burstwatch_exporter.credits.state import read_state, write_state
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.state import read_state, write_state
 from tests.exporter.machine import CONFIG, Machine
 from tests.exporter.pages import flags, plant
 from tests.exporter.states import some

@@ -26,11 +26,11 @@ from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
 from burstwatch.web.server import Server
 from burstwatch_exporter.clock import system_clock
+from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.exporter import Exporter
-from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.page.metrics import METRICS
 from burstwatch_exporter.serve import serve
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.snapshot import Snapshot
 from burstwatch_exporter.sources import Attempt
 from tests.exporter.machine import Machine
 from tests.exporter.pages import flags

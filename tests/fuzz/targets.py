@@ -36,15 +36,15 @@ from burstwatch.recordings.reading import read_text
 from burstwatch.web.config import read_web_config
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import read_config_file
-from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.ebs_stats import MAGIC, PAGE_BYTES, parse_stats
+from burstwatch_exporter.credits.state import read_state
 from burstwatch_exporter.exporter import Exporter
+from burstwatch_exporter.kernel.diskstats import parse_diskstats
+from burstwatch_exporter.kernel.ebs_stats import MAGIC, PAGE_BYTES, parse_stats
+from burstwatch_exporter.kernel.mounts import read_mounts
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.outputs import Outcome, parse_dbench, parse_dd
 from burstwatch_exporter.measure.record import read_result
-from burstwatch_exporter.mounts import read_mounts
 from burstwatch_exporter.settings import parse_options
-from burstwatch_exporter.state import read_state
 
 NOW = 1_790_000_100.0
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from burstwatch.cli.main import run
-from burstwatch_exporter.landing import landing
+from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.measure.picture import page as record_page
 from burstwatch_exporter.measure.record import read_result
-from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.page.landing import landing
 from demo.page import report
 from tests.conftest import NOW, fake_cloud, find_program
 from tests.exporter.pages import MEASURED, TREES

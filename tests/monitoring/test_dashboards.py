@@ -17,7 +17,7 @@ from burstwatch.kinds.base import Kind, from_percent
 from burstwatch.polling.bill import FLEET_METRICS, RARE_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch.shards import thing_id
-from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.page.metrics import METRICS
 from monitoring.dashboards.boards import dashboards
 from monitoring.dashboards.parts import NO_BREAK
 from tests.monitoring.rows import opened

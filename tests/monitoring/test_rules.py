@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from burstwatch.fleet.metrics import served_metrics
-from burstwatch_exporter.metrics import METRICS
+from burstwatch_exporter.page.metrics import METRICS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "monitoring" / "prometheus"

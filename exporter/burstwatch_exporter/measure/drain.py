@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
 
 #: A baseline above this share of the burst cannot be told from it.
 TOO_NEAR = 0.92

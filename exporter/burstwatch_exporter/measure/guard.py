@@ -8,11 +8,11 @@ from pathlib import Path
 from burstwatch.ebs.load import MIB
 from burstwatch.formatting import number, span
 from burstwatch_exporter.config_file import MeasureRules
+from burstwatch_exporter.credits.snapshot import View
 from burstwatch_exporter.measure.drain import TOO_NEAR
 from burstwatch_exporter.measure.plan import Plan
 from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.target import Target
-from burstwatch_exporter.snapshot import View
 
 #: A volume that runs out within this is nothing to measure on: what the sweep pages at.
 SOON_S = 900.0

@@ -9,13 +9,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from burstwatch.ebs.volumes import Charge
-from burstwatch_exporter.blocks import is_counting
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.diskstats import Counters, parse_diskstats
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import SLEPT_S, Ledger, Reading
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import View
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.ledger import SLEPT_S, Ledger, Reading
+from burstwatch_exporter.credits.snapshot import View
+from burstwatch_exporter.kernel.blocks import is_counting
+from burstwatch_exporter.kernel.diskstats import Counters, parse_diskstats
+from burstwatch_exporter.kernel.roots import Roots
 
 SLOT_S = 1.0
 

@@ -10,7 +10,7 @@ from burstwatch.ebs.load import MIB
 from burstwatch.ebs.other_disks import OTHER_DISKS
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.volumes import charge, volume_spec
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.measure.drain import SURE_S
 from burstwatch_exporter.measure.expect import DiskLimits, Expectation, expect
 from burstwatch_exporter.measure.jobs import Step

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from burstwatch.files import put_in_place, read_json
-from burstwatch_exporter.disk_spec import GIB
+from burstwatch_exporter.credits.disk_spec import GIB
+from burstwatch_exporter.credits.snapshot import View
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.meter import MeterReading
 from burstwatch_exporter.measure.outputs import Way
 from burstwatch_exporter.measure.run import Run
 from burstwatch_exporter.measure.verdict import PromiseVerdict
-from burstwatch_exporter.snapshot import View
 
 FORMAT: Literal[1] = 1
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from burstwatch.ebs.load import MIB
 from burstwatch.web.exposition import Page
-from burstwatch_exporter import metrics as m
+from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.measure.record import Record, RecordError, StepRecord, read_result
-from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.page import metrics as m
 from burstwatch_exporter.sources import Attempt
 
 

@@ -5,12 +5,12 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstwatch_exporter.blocks import device_of
-from burstwatch_exporter.devices import btrfs_members
-from burstwatch_exporter.diskstats import parse_diskstats
-from burstwatch_exporter.mounts import read_mounts
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import Snapshot, View
+from burstwatch_exporter.credits.snapshot import Snapshot, View
+from burstwatch_exporter.kernel.blocks import device_of
+from burstwatch_exporter.kernel.devices import btrfs_members
+from burstwatch_exporter.kernel.diskstats import parse_diskstats
+from burstwatch_exporter.kernel.mounts import read_mounts
+from burstwatch_exporter.kernel.roots import Roots
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import BALANCE_STEP
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
 
 #: A datapoint that is older has nothing to say any more.
 KEPT_S = 3600.0

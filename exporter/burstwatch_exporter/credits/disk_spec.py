@@ -11,7 +11,6 @@ from burstwatch.ebs.volume_types import find_type
 from burstwatch.ebs.volumes import Charge, InstanceLimits, VolumeSpec, charge, volume_spec
 from burstwatch.history.observations import Limit
 from burstwatch.kinds._volume import Volume, on_instance
-from burstwatch_exporter.blocks import Disk
 from burstwatch_exporter.config_file import (
     DEFAULT_IO_KIB,
     EVERY,
@@ -19,7 +18,8 @@ from burstwatch_exporter.config_file import (
     HostConfig,
     VolumeConfig,
 )
-from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.diskstats import Counters
 
 GIB = 2**30
 #: The type of what is known by its bucket alone.

@@ -12,13 +12,13 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.formatting import span
 from burstwatch.history.spending import TOLERANCE
-from burstwatch_exporter import interval as iv
-from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec, charge_of, pieces_of
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Origin, Reading
-from burstwatch_exporter.state import Saved
+from burstwatch_exporter.credits import interval as iv
+from burstwatch_exporter.credits.disk_spec import DiskSpec, charge_of, pieces_of
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.ledger import Origin, Reading
+from burstwatch_exporter.credits.state import Saved
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.diskstats import Counters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstwatch.web.exposition import Page
-from burstwatch_exporter import metrics as m
-from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.ebs_stats import PAGE_BYTES, EbsStats, parse_stats
-from burstwatch_exporter.snapshot import Snapshot, View
+from burstwatch_exporter.credits.snapshot import Snapshot, View
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.ebs_stats import PAGE_BYTES, EbsStats, parse_stats
+from burstwatch_exporter.page import metrics as m
 from burstwatch_exporter.sources import Attempt
 
 #: Timeouts for one disk, and for all disks together: a scrape must not take longer because the helper hangs.

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstwatch_exporter.blocks import Blocks, device_of, read_blocks
-from burstwatch_exporter.mounts import Mount, container_files, read_mounts
-from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.kernel.blocks import Blocks, device_of, read_blocks
+from burstwatch_exporter.kernel.mounts import Mount, container_files, read_mounts
+from burstwatch_exporter.kernel.roots import Roots
 from burstwatch_exporter.sources import Sources
 
 

@@ -28,14 +28,14 @@ from burstwatch.formatting import span
 from burstwatch.history.points import Range
 from burstwatch.kinds._cpu import ALLOWANCE, CREDIT_S, LAUNCHED, CpuSpec
 from burstwatch.web.exposition import Page
-from burstwatch_exporter import interval as iv
-from burstwatch_exporter import metrics as m
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.ledger import CONTRADICTION, WAITS_S
-from burstwatch_exporter.outlook import AT_BASELINE
-from burstwatch_exporter.recent_demand import RecentDemand
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import Snapshot
+from burstwatch_exporter.credits import interval as iv
+from burstwatch_exporter.credits.ledger import CONTRADICTION, WAITS_S
+from burstwatch_exporter.credits.outlook import AT_BASELINE
+from burstwatch_exporter.credits.recent_demand import RecentDemand
+from burstwatch_exporter.credits.snapshot import Snapshot
+from burstwatch_exporter.kernel.roots import Roots
+from burstwatch_exporter.page import metrics as m
 from burstwatch_exporter.sources import Attempt
 
 #: The ticks of the kernel's counters in a second, on every architecture that Linux has an ABI for.

@@ -9,7 +9,7 @@ from burstwatch.forecast.demand import expected
 from burstwatch.forecast.projection import Projection, is_held_at_zero, project_level
 from burstwatch.history.points import Range
 from burstwatch.kinds._volume import held_back
-from burstwatch_exporter.ledger import CONTRADICTION, Ledger
+from burstwatch_exporter.credits.ledger import CONTRADICTION, Ledger
 
 #: Served this close to the refill, a volume may be held at it; published drains sit there.
 AT_BASELINE = (0.97, 1.06)

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from burstwatch.ebs.volumes import Binding
-from burstwatch_exporter.blocks import Disk, is_counting
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.cloud import CloudAnswer
-from burstwatch_exporter.disk_spec import DiskSpec
-from burstwatch_exporter.diskstats import STILL, Counters, DiskStats, Rate
-from burstwatch_exporter.evidence import Appearance, Doubt, doubt_of
-from burstwatch_exporter.first_read import DeviceAge, start_of
-from burstwatch_exporter.ledger import Ledger, Reading
-from burstwatch_exporter.outlook import is_served_at_baseline, likely_level, project
-from burstwatch_exporter.settings import Roots
-from burstwatch_exporter.snapshot import Account, Published, View
-from burstwatch_exporter.state import Saved
+from burstwatch_exporter.credits.disk_spec import DiskSpec
+from burstwatch_exporter.credits.first_read import DeviceAge, start_of
+from burstwatch_exporter.credits.ledger import Ledger, Reading
+from burstwatch_exporter.credits.outlook import is_served_at_baseline, likely_level, project
+from burstwatch_exporter.credits.published import CloudAnswer, Published
+from burstwatch_exporter.credits.snapshot import Account, View
+from burstwatch_exporter.credits.state import Saved
+from burstwatch_exporter.kernel.blocks import Disk, is_counting
+from burstwatch_exporter.kernel.diskstats import STILL, Counters, DiskStats, Rate
+from burstwatch_exporter.kernel.evidence import Appearance, Doubt, doubt_of
+from burstwatch_exporter.kernel.roots import Roots
 
 LOG = logging.getLogger("burstwatch_exporter")
 
@@ -163,10 +163,9 @@ class WatchedDisk:
             self.published = Published(point=point, drift=None)
             return
         here = point._replace(start_s=point.start_s - cloud.ahead_s)
-        if before is not None and before.point == point:
-            if before.drift is not None or not self.ledger.has_seen(here):
-                return
-        self.published = Published(point=point, drift=self.ledger.reconcile(here))
+        is_new = before is None or before.point != point
+        if is_new or (before is not None and before.drift is None and self.ledger.has_seen(here)):
+            self.published = Published(point=point, drift=self.ledger.reconcile(here))
 
     def contradict(self, words: str, seconds: float) -> None:
         """Take it that the counters have missed I/O of so many seconds; without ``words``, that they have not."""

@@ -12,8 +12,8 @@ from html import escape
 import burstwatch
 from burstwatch.charts import document
 from burstwatch.formatting import first_of, span
-from burstwatch_exporter.cpu import CpuAccount
-from burstwatch_exporter.snapshot import Account, Snapshot, View
+from burstwatch_exporter.credits.snapshot import Account, Snapshot, View
+from burstwatch_exporter.page.cpu import CpuAccount
 
 HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
 #: On a phone each row is a card, and its cells say what they are.

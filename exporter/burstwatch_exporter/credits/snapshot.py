@@ -5,32 +5,14 @@ from dataclasses import dataclass
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import recorded_time
-from burstwatch.history.points import LevelPoint
-from burstwatch_exporter.blocks import Disk, Stacked
-from burstwatch_exporter.disk_spec import DiskSpec
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.evidence import Doubt
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.ledger import Origin
-from burstwatch_exporter.mounts import Mount
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
-    """The newest balance that CloudWatch has, and how far it lies outside the interval of its time."""
-
-    point: LevelPoint
-    drift: float | None
-
-    @property
-    def disagreement(self) -> str:
-        """How far apart they are, in words."""
-        side = "above" if (self.drift or 0.0) > 0 else "below"
-        return (
-            f"CloudWatch's balance of {recorded_time(self.point.end_s)} lies {abs(self.drift or 0.0):.1%} of the bucket "
-            f"{side} what the counters allow, so the range holds both"
-        )
+from burstwatch_exporter.credits.disk_spec import DiskSpec
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.ledger import Origin
+from burstwatch_exporter.credits.published import Published
+from burstwatch_exporter.kernel.blocks import Disk, Stacked
+from burstwatch_exporter.kernel.diskstats import Counters
+from burstwatch_exporter.kernel.evidence import Doubt
+from burstwatch_exporter.kernel.mounts import Mount
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

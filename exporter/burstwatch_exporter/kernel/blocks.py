@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 
-from burstwatch_exporter.diskstats import SECTOR_BYTES
+from burstwatch_exporter.kernel.diskstats import SECTOR_BYTES
 
 EBS_MODEL = "Amazon Elastic Block Store"
 #: ``vol0123...``, or with its hyphen as some tools write it.

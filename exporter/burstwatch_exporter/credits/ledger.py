@@ -9,14 +9,14 @@ from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
 from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import TOLERANCE
-from burstwatch_exporter import interval as iv
-from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.disk_spec import DiskSpec, charge_of, pieces_of
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.evidence import MOST_IN_FLIGHT, Doubt
-from burstwatch_exporter.interval import Interval
-from burstwatch_exporter.recent_demand import RecentDemand
-from burstwatch_exporter.trail import Trail
+from burstwatch_exporter.credits import interval as iv
+from burstwatch_exporter.credits.disk_spec import DiskSpec, charge_of, pieces_of
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.recent_demand import RecentDemand
+from burstwatch_exporter.credits.trail import Trail
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.diskstats import Counters
+from burstwatch_exporter.kernel.evidence import MOST_IN_FLIGHT, Doubt
 
 #: Where the interval comes from.
 Origin = Literal[

@@ -11,9 +11,9 @@ import burstwatch
 from burstwatch.ebs.load import MIB
 from burstwatch.history.observations import State
 from burstwatch.web.exposition import Page
-from burstwatch_exporter import metrics as m
+from burstwatch_exporter.credits.snapshot import Account, Snapshot, View
 from burstwatch_exporter.host import Host
-from burstwatch_exporter.snapshot import Account, Snapshot, View
+from burstwatch_exporter.page import metrics as m
 from burstwatch_exporter.sources import Attempt, Sources
 
 STATES: tuple[State, ...] = get_args(State)

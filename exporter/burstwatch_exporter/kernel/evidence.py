@@ -8,8 +8,8 @@ says otherwise. Each sign is one entry of ``SIGNS``; the ledger does the rest.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from burstwatch_exporter.blocks import Disk
-from burstwatch_exporter.diskstats import Counters
+from burstwatch_exporter.kernel.blocks import Disk
+from burstwatch_exporter.kernel.diskstats import Counters
 
 #: No queue of a disk holds more. A gauge beyond it, or below zero, has lost count.
 MOST_IN_FLIGHT = 1 << 20

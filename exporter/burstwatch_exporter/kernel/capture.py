@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import yaml
 
-from burstwatch_exporter.mounts import read_mountinfo
-from burstwatch_exporter.settings import Roots
+from burstwatch_exporter.kernel.mounts import read_mountinfo
+from burstwatch_exporter.kernel.roots import Roots
 
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 #: Where a disk says its serial number: a file of its own, or a line of udev's record.

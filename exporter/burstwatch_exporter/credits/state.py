@@ -13,8 +13,8 @@ from typing import Literal
 
 from burstwatch.bucket import Bucket
 from burstwatch.files import put_in_place, read_json
-from burstwatch_exporter.diskstats import Counters
-from burstwatch_exporter.interval import Interval
+from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.kernel.diskstats import Counters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,1 @@
+"""What is shown of the host: metrics for Prometheus, and a page for people."""
