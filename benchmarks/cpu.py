@@ -23,9 +23,9 @@ from burstwatch.backtest.policies.burstwatch import Burstwatch
 from burstwatch.backtest.scores import Result, as_numbers, intervals, report, score_totals
 from burstwatch.backtest.trials import Trial, incidents
 from burstwatch.bucket import HOUR_S
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Observation, Resource, Verdict
 from burstwatch.kinds import _cpu
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.ec2_instance_cpu import KIND
 from burstwatch.recordings.samples import Sample
 

@@ -25,8 +25,8 @@ from burstwatch.aws.look.snapshot import look
 from burstwatch.bucket import worst_time_to_empty
 from burstwatch.cli.main import run
 from burstwatch.config import Config
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.base import DemandMetric, Kind, Listing, Scope, identified_by
 from burstwatch.shards import shards_of, thing_id
 from tests.conftest import NOW, Cloud

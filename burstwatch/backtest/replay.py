@@ -11,7 +11,6 @@ from typing import Any
 
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.history import build_history
 from burstwatch.history.observations import (
     Observation,
@@ -23,6 +22,7 @@ from burstwatch.history.observations import (
 )
 from burstwatch.history.past import to_past
 from burstwatch.history.track import look_back_s
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.recordings.samples import Points, Sample, to_points

@@ -11,10 +11,10 @@ from typing import TextIO
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.formatting import InputError
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts

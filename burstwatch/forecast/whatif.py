@@ -1,154 +1,76 @@
-"""Answers what-if: a volume of this type and size meets this demand. No AWS, no clock."""
+"""Answers what-if for a resource of any kind, described by hand. No AWS, no clock."""
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from math import inf, isfinite, isinf
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.volume_types import CreditUnit, find_type
-from burstwatch.ebs.volumes import (
-    KIB_PER_MIB,
-    Access,
-    Binding,
-    InstanceLimits,
-    Served,
-    VolumeSpec,
-    served_load,
-    volume_spec,
-)
 from burstwatch.formatting import InputError, number
-from burstwatch.history.observations import State
-
-#: Limits of a demand; a limit of 0 would be no volume.
-LIMITS = ("instance_iops", "instance_mib_s", "provisioned_iops", "provisioned_mib_s")
-#: Far beyond any disk, and far from what a float cannot hold.
-SMALLEST, LARGEST = 1e-6, 1e9
+from burstwatch.history.observations import Resource, State
+from burstwatch.history.points import NO_LIMIT
+from burstwatch.kinds._by_hand import described_by_hand
+from burstwatch.kinds._disk import IOPS, MIB_S
+from burstwatch.kinds.base import LARGEST, Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
-    """A volume, how full its bucket is, and what is asked of it.
+class Answer:
+    """How long credits last under a load: one object of `burstwatch whatif --json`.
 
-    Of ``iops``, ``io_kib`` and ``mib_s`` any two give the third; of all three at
-    once only a consistent set is taken.
+    None is "never", "not known" or "does not apply". ``baseline`` and ``burst`` are credits a second, ``capacity``
+    is credits, all in AWS's own ``credit_unit``. ``at_zero`` says what is left without credits. From ``io_kib`` on an
+    EBS volume's own: the stream that was asked for, and what is served of it.
     """
-
-    volume_type: str
-    size_gib: float
-    iops: float | None = None
-    io_kib: float | None = None
-    mib_s: float | None = None
-    access: Access | None = None
-    balance_percent: float = 100.0
-    instance_iops: float | None = None
-    instance_mib_s: float | None = None
-    provisioned_iops: float | None = None
-    provisioned_mib_s: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prediction:
-    """One object of `burstwatch whatif --json`. None is "never" or "does not apply"."""
 
     state: State
     reason: str
-    baseline: float
-    burst: float
+    baseline: float | None = None
+    burst: float | None = None
     capacity: float | None = None
-    unit: CreditUnit
+    credit_unit: str
     time_to_empty_s: float | None = None
-    worst_time_to_empty_s: float | None = None
+    worst_s: float | None = None
     time_to_full_s: float | None = None
     refill_from_empty_s: float | None = None
-    limit_mib_s: float
-    limit_mib_s_when_empty: float
-    binding: Binding
-    io_kib: float
-    access: Access
-    served_iops: float
-    served_mib_s: float
-    served_iops_when_empty: float
-    served_mib_s_when_empty: float
+    limit_mib_s: float | None = None
+    limit_mib_s_when_empty: float | None = None
+    binding: str = NO_LIMIT
+    at_zero: str = ""
+    is_estimate: bool = False
+    io_kib: float | None = None
+    access: str | None = None
+    served_iops: float | None = None
+    served_mib_s: float | None = None
+    served_iops_when_empty: float | None = None
+    served_mib_s_when_empty: float | None = None
 
-
-def answer(question: Question) -> Prediction:
-    """Work the question out in closed form.
-
-    Raises:
-        ValueError: naming the value.
-    """
-    volume = volume_spec(
-        question.volume_type,
-        question.size_gib,
-        iops=question.provisioned_iops,
-        mib_s=question.provisioned_mib_s,
-    )
-    _check(question)
-    _check_provisioned(question)
-    iops, io_kib = _stream(question, volume)
-    access: Access = question.access or ("sequential" if volume.unit == "MiB" else "random")
-    instance = InstanceLimits(
-        iops=math.inf if question.instance_iops is None else question.instance_iops,
-        mib_s=math.inf if question.instance_mib_s is None else question.instance_mib_s,
-    )
-
-    def served(*, has_credits: bool) -> Served:
-        return served_load(
-            volume,
-            iops=iops,
-            io_kib=io_kib,
-            access=access,
-            has_credits=has_credits,
-            instance=instance,
+    def for_bucket(self, bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> "Answer":
+        """The same with how long the credits of a bucket last, from ``level`` on, at ``spend`` credits a second."""
+        to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
+        income = f"{number(bucket.refill)} {rate_unit}"
+        state: State = "finite"
+        reason = f"the load uses {number(spend)} {rate_unit}, and {income} come in"
+        if level == 0 and spend >= bucket.refill:
+            to_empty = 0.0
+            state = "exhausted"
+            reason = f"no credits left, and none come back at {number(spend)} {rate_unit}"
+        elif isinf(to_empty):
+            state = "infinite"
+            reason = f"the load of {number(spend)} {rate_unit} is within the baseline of {income}"
+        return replace(
+            self,
+            state=state,
+            reason=reason,
+            time_to_empty_s=_finite(to_empty),
+            worst_s=_finite(tb.worst_time_to_empty(bucket, level=level)),
+            time_to_full_s=_finite(tb.time_to_full(bucket, level=level, demand=spend)),
+            refill_from_empty_s=_finite(tb.time_to_full(bucket, level=0.0, demand=0.0)),
         )
 
-    full, empty = served(has_credits=True), served(has_credits=False)
-    now = full if question.balance_percent > 0 else empty
-    result = Prediction(
-        state="not_applicable",
-        reason=volume.no_bucket_reason,
-        baseline=volume.baseline,
-        burst=volume.burst,
-        unit=volume.unit,
-        limit_mib_s=volume.limit_mib_s,
-        limit_mib_s_when_empty=volume.limit_mib_s_when_empty,
-        binding=now.binding,
-        io_kib=io_kib,
-        access=access,
-        served_iops=now.iops,
-        served_mib_s=now.mib_s,
-        served_iops_when_empty=empty.iops,
-        served_mib_s_when_empty=empty.mib_s,
-    )
-    if volume.bucket is None:
-        return result
-    level = question.balance_percent / 100 * volume.bucket.capacity
-    unit = "IOPS" if result.unit == "io" else "MiB/s"
-    lasts = how_long(volume.bucket, level=level, spend=full.credits_per_s, rate_unit=unit)
-    return replace(result, **lasts)
 
-
-def how_long(bucket: Bucket, *, level: float, spend: float, rate_unit: str) -> dict[str, Any]:
-    """The part of an answer that says how long the credits last at ``spend`` credits a second."""
-    to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
-    state: State = "finite"
-    reason = f"the load uses {number(spend)} {rate_unit}, and {number(bucket.refill)} {rate_unit} come in"
-    if level == 0 and spend >= bucket.refill:
-        to_empty = 0.0
-        state = "exhausted"
-        reason = f"no credits left, and none come back at {number(spend)} {rate_unit}"
-    elif math.isinf(to_empty):
-        state = "infinite"
-        reason = f"the load of {number(spend)} {rate_unit} is within the baseline of {number(bucket.refill)} {rate_unit}"
-    times = {
-        "time_to_empty_s": to_empty,
-        "worst_time_to_empty_s": tb.worst_time_to_empty(bucket, level=level),
-        "time_to_full_s": tb.time_to_full(bucket, level=level, demand=spend),
-        "refill_from_empty_s": tb.time_to_full(bucket, level=0.0, demand=0.0),
-    }
-    finite = {name: seconds if math.isfinite(seconds) else None for name, seconds in times.items()}
-    return {"state": state, "reason": reason, "capacity": bucket.capacity, **finite}
+def _finite(seconds: float) -> float | None:
+    return seconds if isfinite(seconds) else None
 
 
 def check_balance(percent: float) -> None:
@@ -162,63 +84,76 @@ def check_balance(percent: float) -> None:
         raise InputError(msg, name="balance_percent")
 
 
-def _check(question: Question) -> None:
-    """Raise ValueError for a number that is out of its range, with the name and the range."""
-    for name in ("iops", "mib_s", *LIMITS):
-        value = getattr(question, name)
-        lowest = SMALLEST if name in LIMITS else 0.0
-        if value is not None and not (value == lowest or SMALLEST <= value <= LARGEST):
-            is_bounded = name in LIMITS or value > LARGEST
-            span_of_values = f"from {lowest:g} to {LARGEST:g}" if is_bounded else "0 or more"
-            msg = f"must be {span_of_values}, got {value:g}"
-            raise InputError(msg, name=name)
-    if question.io_kib is not None and not SMALLEST <= question.io_kib <= LARGEST:
-        msg = f"must be above 0 and at most {LARGEST:g}, got {question.io_kib:g}"
-        raise InputError(msg, name="io_kib")
-    check_balance(question.balance_percent)
+def answer_for(
+    kind: Kind,
+    spec: Mapping[str, str],
+    load: Mapping[str, float],
+    *,
+    balance_percent: float = 100.0,
+) -> Answer:
+    """Work the question out for the bucket that is empty first.
 
-
-def _check_provisioned(question: Question) -> None:
-    """Refuse rates that AWS does not provision for this type and size."""
-    kind = find_type(question.volume_type)
-    chosen = kind.provisioned
-    iops, mib_s = question.provisioned_iops, question.provisioned_mib_s
-    if iops is not None:
-        if chosen is None:
-            msg = f"is {iops:g}, and {kind.name} has none: only gp3, io1 and io2 do"
-            raise InputError(msg, name="provisioned_iops")
-        most = chosen.most_iops(kind, question.size_gib)
-        if not chosen.iops.value <= iops <= most:
-            msg = f"must be {chosen.iops.value:g} to {most:g} for {kind.name} of {question.size_gib:g} GiB, got {iops:g}"
-            raise InputError(msg, name="provisioned_iops")
-    if mib_s is not None:
-        if chosen is None or chosen.mib_s is None:
-            msg = f"is {mib_s:g}, and {kind.name} has none: only gp3 does"
-            raise InputError(msg, name="provisioned_mib_s")
-        most = chosen.most_mib_s(kind, chosen.iops.value if iops is None else iops)
-        if not chosen.mib_s.value <= mib_s <= most:
-            msg = f"must be {chosen.mib_s.value:g} to {most:g} at {chosen.iops.value if iops is None else iops:g} IOPS, got {mib_s:g}"
-            raise InputError(msg, name="provisioned_mib_s")
-
-
-def _stream(question: Question, volume: VolumeSpec) -> tuple[float, float]:
-    """The demand as operations per second and KiB per operation."""
-    iops, io_kib, mib_s = question.iops, question.io_kib, question.mib_s
-    if iops is None and mib_s is None:
-        msg = "give the load: --iops, --mib-s or both"
+    Raises:
+        ValueError: naming the value.
+    """
+    check_balance(balance_percent)
+    if not load:
+        loads = [name for name in kind.example.load if name != "io_kib"]
+        flags = (f"--{name.replace('_', '-')}" for name in loads)
+        msg = f"give the load: {' or '.join(flags)}"
         raise ValueError(msg)
-    default_io_kib = 16.0 if volume.unit == "io" else volume.io_kib
-    if iops is None or mib_s is None:
-        size = io_kib or default_io_kib
-        rate = iops if iops is not None else (mib_s or 0.0) * KIB_PER_MIB / size
-        return rate, size
-    if iops == 0 and mib_s == 0:
-        return 0.0, io_kib or default_io_kib
-    if iops == 0 or mib_s == 0:
-        msg = f"{iops:g} and mib_s {mib_s:g} contradict each other, leave one of them out"
-        raise InputError(msg, name="iops")
-    implied = mib_s * KIB_PER_MIB / iops
-    if io_kib is not None and not math.isclose(implied, io_kib, rel_tol=0.01):
-        msg = f"{iops:g} x io_kib {io_kib:g} is not mib_s {mib_s:g}, leave one of them out"
-        raise InputError(msg, name="iops")
-    return iops, implied
+    for name, value in load.items():
+        if name not in kind.example.load:
+            msg = f"{kind.name} has no {name!r}; allowed: {', '.join(kind.example.load)}"
+            raise ValueError(msg)
+        most = 100.0 if name == "cpu_percent" else LARGEST
+        if not 0 <= value <= most:
+            msg = f"must be from 0 to {most:g}, got {value:g}"
+            raise InputError(msg, name=name)
+    answers = [
+        _for_resource(kind, resource, load, balance_percent / 100)
+        for resource in described_by_hand(kind, spec)
+    ]
+    return min(answers, key=_empties_at)
+
+
+def _empties_at(answer: Answer) -> float:
+    return inf if answer.time_to_empty_s is None else answer.time_to_empty_s
+
+
+def _for_resource(
+    kind: Kind, resource: Resource, load: Mapping[str, float], ratio: float
+) -> Answer:
+    """Predict how long a resource's bucket lasts under a load, in the kind's own units."""
+    unit, size = kind.example.unit, kind.example.unit_size
+    bucket = resource.bucket
+    if bucket is None:
+        if resource.not_watched:
+            return Answer(state="unknown", reason=resource.not_watched, credit_unit=unit)
+        return Answer(state="not_applicable", reason=resource.no_bucket_reason, credit_unit=unit)
+    point = kind.spent(resource, kind.example.totals(resource, load), 0.0, 1.0)
+    demand = 0.0 if point is None else point.nominal
+    is_mib = resource.rate_unit == MIB_S
+    if is_mib:
+        unit = "MiB"
+    elif resource.rate_unit == IOPS:  # of a kind with a bucket of each
+        unit = "io"
+    answer = Answer(
+        state="unknown",
+        reason="",
+        capacity=bucket.capacity / size,
+        baseline=bucket.refill / size,
+        burst=min(bucket.burst, resource.limit.rate) / size,
+        credit_unit=unit,
+        limit_mib_s=resource.limit.rate if is_mib else None,
+        limit_mib_s_when_empty=bucket.refill if is_mib else None,
+        binding=resource.limit.binding if demand >= resource.limit.rate else NO_LIMIT,
+        at_zero=kind.at_zero(resource).text,
+        is_estimate=not resource.is_documented,
+    )
+    return answer.for_bucket(
+        bucket,
+        level=ratio * bucket.capacity,
+        spend=min(demand, resource.limit.rate),
+        rate_unit=resource.rate_unit,
+    )

@@ -15,10 +15,10 @@ from burstwatch.bucket import DAY_S, Bucket
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes.fix import Afterwards
 from burstwatch.fixes.prices import price
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.base import Kind, Thing
 from burstwatch.recordings.samples import Sample, to_points
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch.forecast.whatif_kind import described_by_hand
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.recordings.grid import to_grid
 from burstwatch.recordings.matching import match_metrics, name_series
 from burstwatch.recordings.reading import read_text

@@ -13,12 +13,13 @@ from burstwatch.backtest.replay import Played
 from burstwatch.cli.main import run
 from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
-from burstwatch.forecast.whatif import Question, answer
-from burstwatch.forecast.whatif_kind import answer_for, described_by_hand
+from burstwatch.forecast.whatif import answer_for
+from burstwatch.forecast.whatif_volume import Question, answer_for_volume
 from burstwatch.history.observations import Resource, observe
 from burstwatch.history.past import to_past
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds._spent import binding_of
 from burstwatch.kinds.base import Thing, Totals
 from burstwatch.kinds.fsx_file_server import FULL_LASTS
@@ -66,8 +67,8 @@ def test_every_kind_answers_what_if_and_empties_at_a_load_above_its_baseline(nam
     assert found.baseline is not None
     assert found.burst is not None
     assert found.time_to_empty_s is not None
-    assert found.worst_time_to_empty_s is not None
-    assert 0 < found.worst_time_to_empty_s <= found.time_to_empty_s
+    assert found.worst_s is not None
+    assert 0 < found.worst_s <= found.time_to_empty_s
     assert 0 < found.baseline < found.burst
     assert found.at_zero
     idle = answer_for(KINDS[name], spec, dict.fromkeys(load, 0.0), balance_percent=50)
@@ -240,7 +241,7 @@ def test_a_t2_nano_with_launch_credits_is_at_or_below_the_published_week(tmp_pat
 def test_the_storage_of_a_database_lets_no_more_bytes_through_than_its_volume() -> None:
     spec, load = {"type": "gp2", "size_gib": "100"}, {"iops": 3_000.0, "io_kib": 1_024.0}
     found = answer_for(KINDS["rds_storage"], {**spec, "engine": "sqlserver-ee"}, load)
-    volume = answer(Question(volume_type="gp2", size_gib=100, iops=3_000, io_kib=1_024))
+    volume = answer_for_volume(Question(volume_type="gp2", size_gib=100, iops=3_000, io_kib=1_024))
     assert found.time_to_empty_s == pytest.approx(volume.time_to_empty_s)
     assert found.time_to_empty_s == pytest.approx(5.4e6 / (4 * 128 - 300))
 
@@ -259,7 +260,7 @@ def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() 
     found = answer_for(
         KINDS["fsx_file_server"], {"throughput_capacity": "256"}, {"mib_s": 600}, balance_percent=99
     )
-    assert found.worst_time_to_empty_s == pytest.approx(27 * 60 + 10, rel=0.1)
+    assert found.worst_s == pytest.approx(27 * 60 + 10, rel=0.1)
     refill_s = FULL_LASTS.value * (3_125 - 1_536) / 1_536
     assert 18 * 60 / refill_s == pytest.approx(0.6, rel=0.1)
 

@@ -2,7 +2,7 @@
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, fields
 
@@ -16,11 +16,11 @@ from burstwatch.cli.values import (
     size_gib,
 )
 from burstwatch.ebs.volume_types import CATALOGUE, find_type
-from burstwatch.forecast.whatif import Prediction, Question, answer
-from burstwatch.forecast.whatif_kind import KindAnswer, answer_for
+from burstwatch.forecast.whatif import Answer, answer_for
+from burstwatch.forecast.whatif_volume import Question, answer_for_volume
 from burstwatch.formatting import number, span
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds._disk import DEFAULT_IO_KIB
+from burstwatch.kinds._disk import DEFAULT_IO_KIB, RATE_UNITS
 from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 
@@ -34,7 +34,6 @@ NUMBERS = {
     "provisioned_mib_s": "gp3: provisioned MiB/s",
 }
 TYPE_HELP = "gp2, st1, sc1, gp3, io1, io2 or standard; with --kind, an instance or storage type"
-#: The kinds whose types begin so. Those of DocumentDB and Neptune are those of RDS, and need --kind.
 #: Options that describe a volume and its load.
 OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {"volume_type"})
 
@@ -83,10 +82,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
         name: value for name, value in vars(args).items() if name in allowed and value is not None
     }
     kind = find_kinds()[args.kind] if args.kind else _kind_by_type(stated)
-    if kind.name == EBS_VOLUME.name:
-        text = _of_volume(stated, as_json=args.json, at=terminal.clock())
-    else:
-        text = _of_kind(kind, stated, as_json=args.json, at=terminal.clock())
+    answer, text = _of_volume(stated) if kind is EBS_VOLUME else _of_kind(kind, stated)
+    if args.json:
+        text = as_document("whatif", {"kind": kind.name, **asdict(answer)}, at=terminal.clock())
     balance = float(stated.get("balance_percent", 100.0))
     if 0 < balance < 1:
         hint = f"the balance is {balance:g} %; for {100 * balance:g} % give --balance-percent {100 * balance:g}"
@@ -130,47 +128,27 @@ def _of_other_kinds(kinds: Mapping[str, Kind]) -> dict[str, str]:
     return {name: f"{text} ({', '.join(having[name])})" for name, text in texts.items()}
 
 
-def _of_volume(stated: Mapping[str, object], *, as_json: bool, at: float) -> str:
-    """Answer for an EBS volume of the stated type and size."""
+def _of_volume(stated: Mapping[str, object]) -> tuple[Answer, str]:
+    """Answer for an EBS volume of the stated type and size, also in words."""
     if not stated.keys() >= {"type", "size_gib"}:
         msg = "whatif needs --type and --size-gib, or --kind"
         raise ValueError(msg)
     _check_allowed(stated, OF_VOLUMES, "an EBS volume")
     said = {name: value for name, value in stated.items() if name in OF_VOLUMES - {"type"}}
     question = Question(volume_type=str(stated["type"]), **said)  # type: ignore[arg-type]
-    result = answer(question)
-    return _json(EBS_VOLUME, result, at=at) if as_json else _words(question, result)
+    answer = answer_for_volume(question)
+    return answer, "\n".join(_volume_words(question, answer))
 
 
-def _json(kind: Kind, result: Prediction | KindAnswer, *, at: float) -> str:
-    """Write the answer as a document: its worst case and its unit have the names that all documents use."""
-    body = asdict(result)
-    body["worst_s"] = body.pop("worst_time_to_empty_s")
-    body["credit_unit"] = body.pop("unit")
-    return as_document("whatif", {"kind": kind.name, **body}, at=at)
-
-
-def _of_kind(kind: Kind, stated: Mapping[str, object], *, as_json: bool, at: float) -> str:
-    """Answer for a resource of another kind, described in the terms of the kind's example."""
+def _of_kind(kind: Kind, stated: Mapping[str, object]) -> tuple[Answer, str]:
+    """Answer for a resource of another kind, described in the terms of the kind's example, also in words."""
     example = kind.example
     _check_allowed(stated, {*example.spec, *example.load}, kind.name)
     spec = {name: str(stated[name]).removesuffix(".0") for name in example.spec if name in stated}
     load = {name: _number(name, stated[name]) for name in example.load if name in stated}
     balance = _number("balance_percent", stated["balance_percent"])
-    result = answer_for(kind, spec, load, balance_percent=balance)
-    if as_json:
-        return _json(kind, result, at=at)
-    lines = _kind_words(f"{kind.name} {' '.join(spec.values())}", result)
-    if "io_kib" in example.load and "io_kib" not in load and len(load) == 1:
-        lines.insert(2, f"assumed: {DEFAULT_IO_KIB:g} KiB per operation")
-    assumed = [
-        f"{default} {name} ({_flag(name)})"
-        for name, default in example.defaults.items()
-        if name not in spec
-    ]
-    if assumed and result.capacity is not None:
-        lines.append(f"assumed: {', '.join(assumed)}")
-    return "\n".join(lines)
+    answer = answer_for(kind, spec, load, balance_percent=balance)
+    return answer, "\n".join(_kind_words(kind, spec, load, answer))
 
 
 def _check_allowed(stated: Mapping[str, object], allowed: AbstractSet[str], subject: str) -> None:
@@ -188,51 +166,64 @@ def _number(name: str, value: object) -> float:
         raise ValueError(msg) from None
 
 
-def _words(question: Question, result: Prediction) -> str:
-    """Write the prediction for a volume in sentences, with what was assumed."""
-    unit = "IOPS" if result.unit == "io" else "MiB/s"
-    served = f"{number(result.served_iops_when_empty)} IOPS, {number(result.served_mib_s_when_empty)} MiB/s"
+def _volume_words(question: Question, answer: Answer) -> Iterator[str]:
+    """Write the answer for a volume in sentences, with what was assumed."""
+    unit = RATE_UNITS[find_type(question.volume_type).unit]
     # Why a volume of a type with credits has none is a matter of its size, so that reason has both.
-    is_named = result.capacity is None and find_type(question.volume_type).credits is not None
+    is_named = answer.capacity is None and find_type(question.volume_type).credits is not None
     subject = "" if is_named else f"{question.volume_type} of {question.size_gib:g} GiB: "
-    lines = [
-        *_beginning(subject, result, after=served),
-        f"baseline {number(result.baseline)} {unit}, burst {number(result.burst)} {unit}",
-        f"served {number(result.served_iops)} IOPS, {number(result.served_mib_s)} MiB/s{_limited_by(result.binding)}",
-    ]
-    assumed = []
-    if not question.io_kib and not (question.mib_s and question.iops):
-        assumed.append(f"{result.io_kib:g} KiB per operation")
-    if not question.access:
-        assumed.append(f"{result.access} access")
-    if question.volume_type in {"io1", "io2"} and not question.provisioned_iops:
-        assumed.append(f"{result.baseline:g} provisioned IOPS, the most for this size")
-    if question.volume_type == "gp3" and not question.provisioned_iops:
-        assumed.append(f"{result.baseline:g} provisioned IOPS, which every volume of this type has")
+    yield from _beginning(subject, answer)
+    yield f"baseline {_rate(answer.baseline)} {unit}, burst {_rate(answer.burst)} {unit}"
+    yield (
+        f"served {_rate(answer.served_iops)} IOPS, {_rate(answer.served_mib_s)} MiB/s"
+        f"{_limited_by(answer.binding)}"
+    )
+    assumed = list(_assumed(question, answer))
     if assumed:
-        lines.append(f"assumed: {', '.join(assumed)}")
-    if result.capacity is not None:
-        lines.append(_refill(result))
-    return "\n".join(lines)
+        yield f"assumed: {', '.join(assumed)}"
+    if answer.capacity is not None:
+        yield _refill(answer)
 
 
-def _kind_words(subject: str, result: KindAnswer) -> list[str]:
-    """Write the prediction for another kind in sentences."""
-    estimate = ", by estimate" if result.is_estimate else ""
-    lines = _beginning(f"{subject}: ", result, after=result.at_zero)
-    if result.capacity is not None:
-        plural = {"io": "I/O credits", "MiB": "MiB"}.get(result.unit, "credits")
-        lines += [
-            f"the bucket holds {result.capacity:,.0f} {plural}{estimate}",
-            _refill(result),
-        ]
-    return lines
+def _assumed(question: Question, answer: Answer) -> Iterator[str]:
+    """What a question about a volume left open, as it was answered."""
+    if not question.io_kib and not (question.mib_s and question.iops):
+        yield f"{answer.io_kib:g} KiB per operation"
+    if not question.access:
+        yield f"{answer.access} access"
+    if question.volume_type in {"io1", "io2"} and not question.provisioned_iops:
+        yield f"{answer.baseline:g} provisioned IOPS, the most for this size"
+    if question.volume_type == "gp3" and not question.provisioned_iops:
+        yield f"{answer.baseline:g} provisioned IOPS, which every volume of this type has"
 
 
-def _beginning(subject: str, result: Prediction | KindAnswer, *, after: str) -> list[str]:
+def _kind_words(
+    kind: Kind, spec: Mapping[str, str], load: Mapping[str, float], answer: Answer
+) -> Iterator[str]:
+    """Write the answer for another kind in sentences, with what was assumed."""
+    yield from _beginning(f"{kind.name} {' '.join(spec.values())}: ", answer)
+    if "io_kib" in kind.example.load and "io_kib" not in load and len(load) == 1:
+        yield f"assumed: {DEFAULT_IO_KIB:g} KiB per operation"
+    if answer.capacity is None:
+        return
+    plural = {"io": "I/O credits", "MiB": "MiB"}.get(answer.credit_unit, "credits")
+    estimate = ", by estimate" if answer.is_estimate else ""
+    yield f"the bucket holds {answer.capacity:,.0f} {plural}{estimate}"
+    yield _refill(answer)
+    defaults = {name: value for name, value in kind.example.defaults.items() if name not in spec}
+    if defaults:
+        texts = (f"{value} {name} ({_flag(name)})" for name, value in defaults.items())
+        yield f"assumed: {', '.join(texts)}"
+
+
+def _beginning(subject: str, answer: Answer) -> list[str]:
     """The answer, and of what it is one. Without a bucket that is known there is only the reason."""
-    about = f"{subject}{result.reason}"
-    return [about] if result.capacity is None else [_answer(result, after), about]
+    about = f"{subject}{answer.reason}"
+    return [about] if answer.capacity is None else [_answer_words(answer), about]
+
+
+def _rate(value: float | None) -> str:
+    return "unknown" if value is None else number(value)
 
 
 def _limited_by(binding: str) -> str:
@@ -241,27 +232,29 @@ def _limited_by(binding: str) -> str:
     return f" (limited by {limit})" if limit else ""
 
 
-def _answer(result: Prediction | KindAnswer, after: str) -> str:
+def _answer_words(answer: Answer) -> str:
     """The time first: when it runs out, when at worst, and what is left after that."""
-    if result.time_to_empty_s == 0:
-        return f"has run out: {after}"
-    worst_s = result.worst_time_to_empty_s
-    if worst_s == 0:
+    if answer.time_to_empty_s == 0:
+        return f"has run out: {answer.at_zero}"
+    if answer.worst_s == 0:
         return "empty now, and it does not run out again at this load"
-    if result.time_to_empty_s is None:
-        at_most = "" if worst_s is None else f"; at the highest load it would in {span(worst_s)}"
+    if answer.time_to_empty_s is None:
+        at_most = (
+            ""
+            if answer.worst_s is None
+            else f"; at the highest load it would in {span(answer.worst_s)}"
+        )
         return f"does not run out at this load{at_most}"
-    likely = span(result.time_to_empty_s)
-    at_worst = (
-        "" if worst_s is None or span(worst_s) == likely else f", at worst in {span(worst_s)}"
-    )
-    return f"runs out in {likely}{at_worst}; then {after}"
+    likely = span(answer.time_to_empty_s)
+    is_worse = answer.worst_s is not None and span(answer.worst_s) != likely
+    at_worst = f", at worst in {span(answer.worst_s)}" if is_worse else ""
+    return f"runs out in {likely}{at_worst}; then {answer.at_zero}"
 
 
-def _refill(result: Prediction | KindAnswer) -> str:
+def _refill(answer: Answer) -> str:
     """How long the bucket takes to be full again, under the load and without any."""
-    empty = f"from empty, it is full after {_never(result.refill_from_empty_s)} without load"
-    return f"{_when('full', result.time_to_full_s)}; {empty}"
+    empty = f"from empty, it is full after {_never(answer.refill_from_empty_s)} without load"
+    return f"{_when('full', answer.time_to_full_s)}; {empty}"
 
 
 def _when(state: str, seconds: float | None) -> str:
