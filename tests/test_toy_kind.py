@@ -30,48 +30,56 @@ def identify(item):
     tags = {tag["Key"]: tag["Value"] for tag in item.get("TagList", ())}
     return Thing(id=item["DBInstanceIdentifier"], name=item["DBInstanceIdentifier"], tags=tags, item=item)
 
-def describe(thing, found, now):
-    # A credit is a minute of one vCPU; this counts in seconds. The node has an id of its own.
-    yield Resource(
-        kind="toy", id=f"{thing.id}.{thing.item['PromotionTier']}", level_metric="CPUCreditBalance",
-        name=thing.name, tags=thing.tags, unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
-        bucket=Bucket(capacity=576.0 * 60, refill=24.0 * 60 / 3600, burst=2.0),
-        limit=Limit(rate=2.0, binding="cpu"), statistic="Average", rate_unit="vCPU",
-        is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
-    )
-
-def spent(resource, totals, start_s, period_s):
-    used = totals.get("CPUUtilization")
-    if used is None:
-        return None
-    rate = 2.0 * used / 100.0 / period_s
-    return DemandPoint(start_s=start_s, period_s=period_s, least=rate, nominal=rate, most=rate)
-
-KIND = Kind(
-    name="toy", namespace="AWS/RDS", dimensions=("DBInstanceIdentifier", "EngineName"),
-    inventory=Listing(
+class Toy(Kind):
+    name, namespace, dimensions = "toy", "AWS/RDS", ("DBInstanceIdentifier", "EngineName")
+    inventory = Listing(
         service="rds", operation="DescribeDBInstances", items="DBInstances[]", page_size=20,
         identify=identify, iam_prefix="toys",
-    ),
-    tagging=Tagging(
-        service="rds",
-        put_operation="AddTagsToResource",
-        remove_operation="RemoveTagsFromResource",
-        arns=("toys:*:*:db:*",),
-        target=lambda thing: {"ResourceName": thing.id},
-    ),
-    level_metrics=("CPUCreditBalance",), to_ratio=lambda resource, value: value / 576.0,
-    demand_metrics=(DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),),
-    describe=describe, spent=spent, console="toy/home?region={region}#{id}", limits={"cpu": "the processor"},
-    cause=lambda resource, rates: Cause(text="much work", rate=2.0) if rates else None,
-    at_zero=lambda resource: AtZero(short="CPU is billed"),
-    fixes=lambda resource, demand, rates: (),
-    example=Example(
-        spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0,
-        item=lambda spec: ({"DBInstanceIdentifier": "x", "PromotionTier": spec["tier"], "Engine": "y"}, {}),
-        totals=lambda resource, load: {"CPUUtilization": load["cpu_percent"]},
-    ),
-)
+    )
+    tagging = Tagging(
+        service="rds", put_operation="AddTagsToResource", remove_operation="RemoveTagsFromResource",
+        arns=("toys:*:*:db:*",), target=lambda thing: {"ResourceName": thing.id},
+    )
+    level_metrics, is_percent = ("CPUCreditBalance",), False
+    demand_metrics = (DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),)
+    console, limits = "toy/home?region={region}#{id}", {"cpu": "the processor"}
+    example = Example(spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0)
+
+    def describe(self, thing, related, now):
+        # A credit is a minute of one vCPU; this counts in seconds. The node has an id of its own.
+        yield Resource(
+            kind="toy", id=f"{thing.id}.{thing.item['PromotionTier']}", level_metric="CPUCreditBalance",
+            name=thing.name, tags=thing.tags, unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
+            bucket=Bucket(capacity=576.0 * 60, refill=24.0 * 60 / 3600, burst=2.0),
+            limit=Limit(rate=2.0, binding="cpu"), statistic="Average", rate_unit="vCPU",
+            is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
+        )
+
+    def to_ratio(self, resource, value):
+        return value / 576.0
+
+    def spent(self, resource, totals, start_s, period_s):
+        if "CPUUtilization" not in totals:
+            return None
+        rate = 2.0 * totals["CPUUtilization"] / 100.0 / period_s
+        return DemandPoint(start_s=start_s, period_s=period_s, least=rate, nominal=rate, most=rate)
+
+    def cause(self, resource, rates):
+        return Cause(text="much work", rate=2.0) if rates else None
+
+    def at_zero(self, resource):
+        return AtZero(short="CPU is billed")
+
+    def fixes(self, resource, demand, rates):
+        return ()
+
+    def item_by_hand(self, spec):
+        return {"DBInstanceIdentifier": "x", "PromotionTier": spec["tier"], "Engine": "y"}, {}
+
+    def totals(self, resource, load):
+        return {"CPUUtilization": load["cpu_percent"]}
+
+KIND = Toy()
 """
 
 

@@ -26,6 +26,8 @@ from burstwatch.recordings.times import Conventions, read_zone
 
 EXAMPLE = "gp2_100gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
+#: Values of a description that have a flag of their own.
+OWN_FLAGS = ("type", "size_gib")
 FORMATS = (
     "FILE is what the AWS CLI, CloudWatch's console, Grafana, Prometheus, InfluxDB, Datadog, pandas and others write, or "
     "`burstwatch export`; docs/recordings.md has all formats. It can be gzipped (.gz). - reads standard input. A file with only the "
@@ -189,16 +191,20 @@ def spec_of(
     of_file = contents.spec if kind.name == contents.kind else {}
     spec = {**of_file, **stated}
     is_known = spec.keys() <= kind.example.spec.keys()
-    if not spec or (kind is EBS_VOLUME and is_known and not spec.keys() >= EXAMPLE_SPEC.keys()):
-        needed = (
-            "--type and --size-gib"
-            if kind is EBS_VOLUME
-            else f"--spec with {', '.join(kind.example.spec)}"
-        )
-        thing = "volume" if kind is EBS_VOLUME else kind.name
-        msg = f"{command} needs {needed}, to describe the {thing} that was recorded"
+    if is_known and not spec.keys() >= set(kind.example.needed):
+        msg = f"{command} needs {_needed(kind)}, to describe the resource that was recorded"
         raise ValueError(msg)
     return kind, spec
+
+
+def _needed(kind: Kind) -> str:
+    """The flags that describe a resource of a kind, in words."""
+    needed = kind.example.needed
+    flags = [f"--{name.replace('_', '-')}" for name in OWN_FLAGS if name in needed]
+    others = [name for name in needed if name not in OWN_FLAGS]
+    if others:
+        flags.append(f"--spec with {', '.join(others)}")
+    return " and ".join(flags)
 
 
 def _kind_by_metrics(contents: Contents, type_name: str | None) -> str:
@@ -233,7 +239,7 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
         ValueError: naming what is missing, unknown or out of range.
     """
     buckets = described_by_hand(kind, spec, region=region)
-    if contents.is_own and kind is EBS_VOLUME:
+    if contents.is_own and kind.columns:
         buckets = tuple(replace(bucket, statistic="Minimum") for bucket in buckets)
     matched = match_metrics(contents, kind, buckets, only=only, name=name)
     grid = to_grid(matched, kind, contents, period_s=period_s, name=name)

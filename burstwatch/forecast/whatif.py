@@ -131,7 +131,7 @@ def _for_resource(
         if resource.not_watched:
             return Answer(state="unknown", reason=resource.not_watched, credit_unit=unit)
         return Answer(state="not_applicable", reason=resource.no_bucket_reason, credit_unit=unit)
-    point = kind.spent(resource, kind.example.totals(resource, load), 0.0, 1.0)
+    point = kind.spent(resource, kind.totals(resource, load), 0.0, 1.0)
     demand = 0.0 if point is None else point.nominal
     is_mib = resource.rate_unit == MIB_S
     if is_mib:

@@ -21,7 +21,7 @@ def described_by_hand(
             msg = f"{kind.name} has no {name!r}; allowed: {', '.join(allowed)}"
             raise ValueError(msg)
     try:
-        item, related = kind.example.item(spec)
+        item, related = kind.item_by_hand(spec)
     except KeyError as error:
         msg = f"{kind.name} needs {error.args[0]}: {allowed[error.args[0]]}"
         raise ValueError(msg) from None

@@ -5,6 +5,7 @@ rates are in vCPUs: a ``t3.medium`` earns 0.4 of its 2 vCPUs, which is a baselin
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource, Verdict
 from burstwatch.history.points import DemandPoint
-from burstwatch.kinds._spent import charged_by
+from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import (
     PERCENT,
     AtZero,
@@ -61,8 +62,6 @@ BALANCE, SURPLUS, USAGE = "CPUCreditBalance", "CPUSurplusCreditBalance", "CPUCre
 VCPU = "vCPU"
 #: The highest verdict of what only costs money at zero.
 COSTS_MONEY: Verdict = "warning"
-LIMITS = {"cpu": "its vCPUs"}
-DEMAND_METRICS = (DemandMetric(name=USAGE),)
 
 #: Every family with CPU credits so far.
 _T_FAMILY = re.compile(r"t\d")
@@ -201,64 +200,6 @@ def share(vcpus: float, of: int) -> str:
     return f"{vcpus / of:.0%} of {of} vCPU{'s' if of > 1 else ''}"
 
 
-def resource_of(
-    thing: Thing,
-    instance: Instance,
-    *,
-    kind: Kind,
-    metric: str,
-    is_unlimited: bool,
-    starts_empty: bool,
-    terms: Terms = Terms(),
-) -> Resource:
-    """The credits of one instance, with ``metric`` as its level.
-
-    Of a type that is not in AWS's table only the balance is judged. What such a one owes in
-    Unlimited mode cannot be: how much may be owed is not known.
-    """
-    resource = Resource(
-        kind=kind.name,
-        id=kind.resource_id(thing.id),
-        level_metric=metric,
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=None,
-        limit=Limit(rate=0.0, binding="cpu"),
-        highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
-        # No page says of which instant in its five minutes a balance is.
-        statistic="Average",
-        in_use=instance.in_use,
-        in_use_since_s=instance.since_s,
-        starts_empty=starts_empty,
-        published_every_s=PERIOD_S,
-        reports_when_idle=True,
-        history_from_s=instance.since_s,
-        least_lead_s=LEAD_S,
-        credit_name="free CPU credits" if is_unlimited else "CPU credits",
-        spend_unit=VCPU,
-        rate_unit=VCPU,
-        facts={"type": instance.type, "instance_type": instance.type},
-    )
-    if not _is_known(instance.type):
-        return _unsized(resource, instance.type)
-    spec = cpu_spec(instance.type)
-    return replace(
-        resource,
-        bucket=spec.bucket,
-        launch_ratio=spec.launch_ratio if resource.level_metric == BALANCE else 0.0,
-        limit=Limit(rate=float(spec.vcpus), binding="cpu"),
-        least_lead_s=least_lead_s(spec),
-        facts={
-            **resource.facts,
-            "baseline": f"{spec.baseline:g}",
-            "burst": f"{spec.vcpus:g}",
-        },
-        spec={"type": instance.type},
-        detail=Detail(spec=spec, terms=terms),
-    )
-
-
 def _unsized(resource: Resource, instance_type: str) -> Resource:
     """The credits of a type without figures."""
     why = f"no figures of CPU credits are known here of type {instance_type}"
@@ -277,46 +218,6 @@ def _unsized(resource: Resource, instance_type: str) -> Resource:
         has_share=False,
         caveats=(why,),
     )
-
-
-def to_ratio(resource: Resource, value: float) -> float:
-    """The share of the bucket of a balance in credits, or of a surplus that is owed.
-
-    Launch credits of T2 come on top of a full bucket; they are left out, which is the safe side.
-    """
-    if resource.bucket is None:
-        return 1.0
-    ratio = value * CREDIT_S / resource.bucket.capacity
-    return max(0.0, 1.0 - ratio) if resource.level_metric == SURPLUS else min(1.0, ratio)
-
-
-_charged = charged_by(USAGE, CREDIT_S)
-
-
-def spent(
-    resource: Resource, totals: Totals, start_s: float, period_s: float
-) -> DemandPoint | None:
-    """The credits that AWS has charged; of a type without figures the slope of the balance tells."""
-    return _charged(resource, totals, start_s, period_s) if resource.is_sized else None
-
-
-def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
-    """The CPU load of the last minutes, in words."""
-    if USAGE not in rates or not resource.limit.rate or not resource.is_sized:
-        return None
-    vcpus = rates[USAGE] * CREDIT_S
-    return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
-
-
-def at_zero(resource: Resource) -> AtZero:
-    """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
-    if resource.bucket is None:
-        return AtZero()
-    if resource.highest_verdict == COSTS_MONEY:
-        price = _charge(resource, resource.bucket.refill)
-        return AtZero(short="extra CPU is billed", note=price)
-    baseline = share(resource.bucket.refill, round(resource.limit.rate))
-    return AtZero(short=baseline, note="throttled gradually")
 
 
 def _charge(resource: Resource, baseline: float) -> str:
@@ -339,29 +240,13 @@ def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
     return ""
 
 
-def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
-    """The credits of one second of a load in percent of all vCPUs."""
-    return {USAGE: load["cpu_percent"] / PERCENT * resource.limit.rate / CREDIT_S}
-
-
 def cpu_example(
-    help_text: str,
-    item: Callable[[Mapping[str, str]], tuple[Item, Related]],
-    defaults: Mapping[str, str] = MappingProxyType({}),
-    **more: str,
+    help_text: str, *, defaults: Mapping[str, str] = MappingProxyType({}), **more: str
 ) -> Example:
-    """The description by hand of an instance type with CPU credits, which must be in AWS's table."""
-
-    def listed(spec: Mapping[str, str]) -> tuple[Item, Related]:
-        if is_burstable(spec["type"]):
-            cpu_spec(spec["type"])
-        return item(spec)
-
+    """The terms of an instance type with CPU credits."""
     return Example(
         spec={"type": help_text, **more},
         load={"cpu_percent": "the load in percent of all vCPUs"},
-        item=listed,
-        totals=totals,
         unit="credit",
         unit_size=CREDIT_S,
         defaults=defaults,
@@ -404,3 +289,118 @@ def larger_fix(
         commands=commands_for(name),
         afterwards=Afterwards(bucket=cpu_spec(name).bucket),
     )
+
+
+class BurstableCpu(Kind):
+    """A kind of instances with CPU credits: what they share."""
+
+    is_percent = False
+    demand_metrics = (DemandMetric(name=USAGE),)
+    limits = MappingProxyType({"cpu": "its vCPUs"})
+
+    def credits_of(
+        self,
+        thing: Thing,
+        instance: Instance,
+        *,
+        metric: str,
+        is_unlimited: bool,
+        starts_empty: bool,
+        terms: Terms = Terms(),
+    ) -> Resource:
+        """The credits of one instance, with ``metric`` as its level.
+
+        Of a type that is not in AWS's table only the balance is judged. What such a one owes in
+        Unlimited mode cannot be: how much may be owed is not known.
+        """
+        resource = Resource(
+            kind=self.name,
+            id=self.resource_id(thing.id),
+            level_metric=metric,
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=None,
+            limit=Limit(rate=0.0, binding="cpu"),
+            highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
+            # No page says of which instant in its five minutes a balance is.
+            statistic="Average",
+            in_use=instance.in_use,
+            in_use_since_s=instance.since_s,
+            starts_empty=starts_empty,
+            published_every_s=PERIOD_S,
+            reports_when_idle=True,
+            history_from_s=instance.since_s,
+            least_lead_s=LEAD_S,
+            credit_name="free CPU credits" if is_unlimited else "CPU credits",
+            spend_unit=VCPU,
+            rate_unit=VCPU,
+            facts={"type": instance.type, "instance_type": instance.type},
+        )
+        if not _is_known(instance.type):
+            return _unsized(resource, instance.type)
+        spec = cpu_spec(instance.type)
+        return replace(
+            resource,
+            bucket=spec.bucket,
+            launch_ratio=spec.launch_ratio if resource.level_metric == BALANCE else 0.0,
+            limit=Limit(rate=float(spec.vcpus), binding="cpu"),
+            least_lead_s=least_lead_s(spec),
+            facts={
+                **resource.facts,
+                "baseline": f"{spec.baseline:g}",
+                "burst": f"{spec.vcpus:g}",
+            },
+            spec={"type": instance.type},
+            detail=Detail(spec=spec, terms=terms),
+        )
+
+    def to_ratio(self, resource: Resource, value: float) -> float:
+        """The share of the bucket of a balance in credits, or of a surplus that is owed.
+
+        Launch credits of T2 come on top of a full bucket; they are left out, which is the safe side.
+        """
+        if resource.bucket is None:
+            return 1.0
+        ratio = value * CREDIT_S / resource.bucket.capacity
+        return max(0.0, 1.0 - ratio) if resource.level_metric == SURPLUS else min(1.0, ratio)
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """The credits that AWS has charged; of a type without figures the slope of the balance tells."""
+        charged = totals.get(USAGE)
+        if charged is None or not resource.is_sized:
+            return None
+        return demand_point(resource, start_s, period_s, charged * CREDIT_S / period_s)
+
+    def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
+        """The CPU load of the last minutes, in words."""
+        if USAGE not in rates or not resource.limit.rate or not resource.is_sized:
+            return None
+        vcpus = rates[USAGE] * CREDIT_S
+        return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
+
+    def at_zero(self, resource: Resource) -> AtZero:
+        """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
+        if resource.bucket is None:
+            return AtZero()
+        if resource.highest_verdict == COSTS_MONEY:
+            price = _charge(resource, resource.bucket.refill)
+            return AtZero(short="extra CPU is billed", note=price)
+        baseline = share(resource.bucket.refill, round(resource.limit.rate))
+        return AtZero(short=baseline, note="throttled gradually")
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """An instance of a type that must be in AWS's table."""
+        if is_burstable(spec["type"]):
+            cpu_spec(spec["type"])
+        return self.listed(spec)
+
+    @abstractmethod
+    def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """What AWS would list of an instance of the stated type."""
+
+    def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
+        """The credits of one second of a load in percent of all vCPUs."""
+        return {USAGE: load["cpu_percent"] / PERCENT * resource.limit.rate / CREDIT_S}

@@ -4,15 +4,17 @@ Their T3 and T4g instances are always Unlimited: at zero they do not slow down, 
 the surplus. So they only warn. RDS still has T2, which slows down.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, Kind, RatesByMetric, Related, Thing
+from burstwatch.kinds.base import Item, RatesByMetric, Related, Thing
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure
 
@@ -25,81 +27,12 @@ PRICED_ENGINES = ("aurora", "sqlserver", "docdb", "mysql", "mariadb", "postgres"
 IO_OPTIMIZED = "aurora-iopt1"
 
 
-def database_kind(
-    *,
-    name: str,
-    namespace: str,
-    metric: str,
-    engine: str,
-    is_own: Callable[[str], bool],
-    console: str,
-    largest: Callable[[str], str],
-    service: str,
-) -> Kind:
-    """The kind of the instances of some engines, of which ``engine`` is one.
-
-    ``largest`` gives the largest T size that an engine has. ``metric`` is the one of the level, ``service`` the one
-    that changes an instance.
-    """
-
-    def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-        instance = _instance(thing.item)
-        if not is_own(thing.item["Engine"]) or not _cpu.is_burstable(instance.type):
-            return
-        is_unlimited = not instance.type.startswith(f"db.{STANDARD_FAMILY}.")
-        resource = _cpu.resource_of(
-            thing,
-            instance,
-            kind=kind,
-            metric=metric,
-            is_unlimited=is_unlimited,
-            starts_empty=metric == _cpu.BALANCE,
-            terms=_cpu.Terms(
-                usd_vcpu_h=_surplus_price(thing), largest=largest(thing.item["Engine"])
-            ),
-        )
-        yield replace(resource, under_way=_rds.unsettled_status(thing.item, _rds.CHANGING))
-
-    kind = Kind(
-        name=name,
-        namespace=namespace,
-        dimensions=("DBInstanceIdentifier",),
-        part="cpu",
-        inventory=_rds.DATABASES,
-        tagging=_rds.TAGGING,
-        level_metrics=(metric,),
-        demand_metrics=_cpu.DEMAND_METRICS,
-        describe=describe,
-        to_ratio=_cpu.to_ratio,
-        spent=_cpu.spent,
-        console=console,
-        limits=_cpu.LIMITS,
-        cause=_cpu.cause,
-        at_zero=_cpu.at_zero,
-        fixes=partial(_fixes, service),
-        example=_cpu.cpu_example("an instance class, such as db.t3.medium", partial(_item, engine)),
-    )
-    return kind
-
-
 def _surplus_price(thing: Thing) -> Figure | None:
     """The price of a vCPU-hour of surplus, by the engine and its storage."""
     engine, storage = thing.item["Engine"], thing.item.get("StorageType", "")
     region = thing.unit.rpartition("/")[2]
     name = next((prefix for prefix in PRICED_ENGINES if engine.startswith(prefix)), engine)
     return price(SURPLUS, region, storage if storage == IO_OPTIMIZED else name)
-
-
-def _fixes(service: str, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """A larger class, or one in Unlimited mode; the price of another class is not known here."""
-    detail: _cpu.Detail = resource.detail
-    commands_for = partial(_reclassed, service, thing_id(resource.id), resource.region)
-    if detail.spec.family == STANDARD_FAMILY and demand > detail.spec.baseline:
-        yield _unlimited(detail.spec, commands_for)
-    elif detail.spec.family != STANDARD_FAMILY:
-        yield from _cpu.larger_fix(
-            detail, demand, word="an instance class", prefix="db.", commands_for=commands_for
-        )
 
 
 def _reclassed(
@@ -132,14 +65,65 @@ def _unlimited(spec: _cpu.CpuSpec, commands_for: Callable[[str], tuple[Command, 
     )
 
 
-def _item(engine: str, spec: Mapping[str, str]) -> tuple[Item, Related]:
-    listed = {"DBInstanceIdentifier": "example", "DBInstanceClass": spec["type"]}
-    return {**listed, "Engine": engine}, {}
-
-
 def _instance(item: Item) -> _cpu.Instance:
     return _cpu.Instance(
         type=item["DBInstanceClass"],
         since_s=_rds.created_s(item),
         in_use=_rds.is_database_running(item),
     )
+
+
+class DatabaseCpu(_cpu.BurstableCpu):
+    """The instances of some engines, of which ``engine`` is one.
+
+    ``metric`` is that of the level, ``service`` the one that changes an instance.
+    """
+
+    engine: ClassVar[str]
+    metric: ClassVar[str]
+    service: ClassVar[str]
+    dimensions = ("DBInstanceIdentifier",)
+    part = "cpu"
+    inventory = _rds.DATABASES
+    tagging = _rds.TAGGING
+    example = _cpu.cpu_example("an instance class, such as db.t3.medium")
+
+    @abstractmethod
+    def is_own(self, engine: str) -> bool:
+        """True for an engine of this kind."""
+
+    @abstractmethod
+    def largest(self, engine: str) -> str:
+        """The largest T size that an engine has."""
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The credits of one instance; none for another engine, and for a class without credits."""
+        instance = _instance(thing.item)
+        engine = thing.item["Engine"]
+        if not self.is_own(engine) or not _cpu.is_burstable(instance.type):
+            return
+        resource = self.credits_of(
+            thing,
+            instance,
+            metric=self.metric,
+            is_unlimited=not instance.type.startswith(f"db.{STANDARD_FAMILY}."),
+            starts_empty=self.metric == _cpu.BALANCE,
+            terms=_cpu.Terms(usd_vcpu_h=_surplus_price(thing), largest=self.largest(engine)),
+        )
+        yield replace(resource, under_way=_rds.unsettled_status(thing.item, _rds.CHANGING))
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """A larger class, or one in Unlimited mode; the price of another class is not known here."""
+        detail: _cpu.Detail = resource.detail
+        commands_for = partial(_reclassed, self.service, thing_id(resource.id), resource.region)
+        if detail.spec.family == STANDARD_FAMILY and demand > detail.spec.baseline:
+            yield _unlimited(detail.spec, commands_for)
+        elif detail.spec.family != STANDARD_FAMILY:
+            yield from _cpu.larger_fix(
+                detail, demand, word="an instance class", prefix="db.", commands_for=commands_for
+            )
+
+    def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """An instance of the engine."""
+        item = {"DBInstanceIdentifier": "example", "DBInstanceClass": spec["type"]}
+        return {**item, "Engine": self.engine}, {}

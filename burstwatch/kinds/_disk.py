@@ -1,6 +1,7 @@
 """Holds what kinds of disks share: rates, demand, and the words for reads and writes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import ClassVar
 
 from burstwatch.ebs.load import MIB, Traffic, io_load
 from burstwatch.ebs.volumes import KIB_PER_MIB
@@ -8,7 +9,7 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import demand_point
-from burstwatch.kinds.base import Cause, RatesByMetric, Totals
+from burstwatch.kinds.base import Cause, Kind, RatesByMetric, Totals
 
 IOPS, MIB_S = "IOPS", "MiB/s"
 DEFAULT_IO_KIB = 16.0
@@ -31,52 +32,15 @@ def rate_facts(baseline: float, burst: float) -> dict[str, str]:
     return {"baseline": f"{round(baseline, 1):g}", "burst": f"{round(burst, 1):g}"}
 
 
-def estimated_spent(
-    traffic: Traffic,
-) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
-    """A ``spent`` of operations, or of bytes in MiB, for a bucket whose size AWS does not publish."""
+class Disk(Kind):
+    """A kind that reads and writes. ``traffic`` names its metrics; ``io_kib`` is the size of an I/O that nobody has stated."""
 
-    def spent(
-        resource: Resource, totals: Totals, start_s: float, period_s: float
-    ) -> DemandPoint | None:
-        if not resource.is_sized:
-            return None  # what comes in is not known: the slope of the balance tells
-        is_bytes = resource.rate_unit == MIB_S
-        of_bytes = traffic.read_bytes, traffic.write_bytes
-        of_ops = traffic.read_ops, traffic.write_ops
-        reads, writes = (totals.get(name) for name in (of_bytes if is_bytes else of_ops))
-        if reads is None or writes is None:
-            return None
-        rate = (reads + writes) / period_s / (MIB if is_bytes else 1)
-        least, most = rate / UNCERTAIN, rate * UNCERTAIN
-        return demand_point(resource, start_s, period_s, rate, least=least, most=most)
+    traffic: ClassVar[Traffic]
+    io_kib: ClassVar[float] = DEFAULT_IO_KIB
 
-    return spent
-
-
-def totals_of(
-    traffic: Traffic, *, io_kib: float = DEFAULT_IO_KIB
-) -> Callable[[Resource, Mapping[str, float]], Totals]:
-    """The amounts of one second of a load described by hand: of iops, mib_s and io_kib two give the third."""
-
-    def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
-        size = load.get("io_kib", io_kib)
-        mib_s = load.get("mib_s", load.get("iops", 0.0) * size / KIB_PER_MIB)
-        return {
-            traffic.read_ops: load.get("iops", mib_s * KIB_PER_MIB / size),
-            traffic.write_ops: 0.0,
-            traffic.read_bytes: mib_s * MIB,
-            traffic.write_bytes: 0.0,
-        }
-
-    return totals
-
-
-def cause_of(traffic: Traffic) -> Callable[[Resource, RatesByMetric], Cause | None]:
-    """The reads and writes of the last minutes, in words."""
-
-    def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
-        load = io_load(traffic, rates)
+    def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
+        """The reads and writes of the last minutes, in words."""
+        load = io_load(self.traffic, rates)
         if load is None or not load.iops:
             return None
         size = f" of {number(load.io_kib)} KiB"
@@ -85,4 +49,33 @@ def cause_of(traffic: Traffic) -> Callable[[Resource, RatesByMetric], Cause | No
         )
         return Cause(text=text, rate=load.mib_s if resource.rate_unit == MIB_S else load.iops)
 
-    return cause
+    def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
+        """The amounts of one second of a load described by hand: of iops, mib_s and io_kib two give the third."""
+        size = load.get("io_kib", self.io_kib)
+        mib_s = load.get("mib_s", load.get("iops", 0.0) * size / KIB_PER_MIB)
+        return {
+            self.traffic.read_ops: load.get("iops", mib_s * KIB_PER_MIB / size),
+            self.traffic.write_ops: 0.0,
+            self.traffic.read_bytes: mib_s * MIB,
+            self.traffic.write_bytes: 0.0,
+        }
+
+
+class EstimatedDisk(Disk):
+    """A disk with a bucket of operations or of bytes whose size AWS does not publish."""
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """Operations or MiB a second, of which what they cost is uncertain."""
+        if not resource.is_sized:
+            return None  # what comes in is not known: the slope of the balance tells
+        is_bytes = resource.rate_unit == MIB_S
+        of_bytes = self.traffic.read_bytes, self.traffic.write_bytes
+        of_ops = self.traffic.read_ops, self.traffic.write_ops
+        reads, writes = (totals.get(name) for name in (of_bytes if is_bytes else of_ops))
+        if reads is None or writes is None:
+            return None
+        rate = (reads + writes) / period_s / (MIB if is_bytes else 1)
+        least, most = rate / UNCERTAIN, rate * UNCERTAIN
+        return demand_point(resource, start_s, period_s, rate, least=least, most=most)

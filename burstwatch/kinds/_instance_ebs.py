@@ -7,19 +7,22 @@ case here is an estimate and called so.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import ClassVar
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
-from burstwatch.ebs.load import MIB_PER_MB, Traffic
+from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
 from burstwatch.fixes.fix import STOPS, Fix
 from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT
-from burstwatch.kinds._disk import RATE_UNITS, rate_facts, totals_of
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, EstimatedDisk, rate_facts
 from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, float_in
 from burstwatch.sources import Figure, Source
 
@@ -173,13 +176,31 @@ def _with_bucket(
     )
 
 
-def instance_example(
-    traffic: Traffic,
-    item: Callable[[str], Item],
-) -> Example:
-    """The description by hand of an instance: what its type sustains and what it reaches."""
+class InstanceEbs(EstimatedDisk):
+    """The credits of an instance for all its disks. ``word`` is what AWS calls the size of an instance."""
 
-    def listed(spec: Mapping[str, str]) -> tuple[Item, Related]:
+    word: ClassVar[str]
+    level_metrics = (IO_BALANCE, BYTE_BALANCE)
+    limits = MappingProxyType(LIMITS)
+    example = Example(
+        spec={
+            "type": "an instance type, such as m5.large",
+            **{name: text for name, (_, text) in NUMBERS.items()},
+        },
+        load={"iops": "operations per second", "mib_s": "MiB per second"},
+        unit="io",
+    )
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """One that sustains it: which and at what price is not known here."""
+        yield Fix(
+            action=f"change to an instance {self.word} that sustains {number(demand)} {resource.rate_unit}",
+            effect="never runs out at the current load",
+            takes=STOPS,
+        )
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """An instance by what its type sustains and what it reaches."""
         info = {key: float_in(spec, name) for name, (key, _) in NUMBERS.items()}
         for unit in ("iops", "mb_s"):
             sustained, reached = spec[f"baseline_{unit}"], spec[f"maximum_{unit}"]
@@ -187,28 +208,9 @@ def instance_example(
                 msg = f"is {reached}; allowed: baseline_{unit} ({sustained}) or more"
                 raise InputError(msg, name=f"maximum_{unit}")
         type_info = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": info}}
-        return item(spec["type"]), {"instance_types": {spec["type"].removeprefix("db."): type_info}}
+        types = {spec["type"].removeprefix("db."): type_info}
+        return self.listed(spec["type"]), {"instance_types": types}
 
-    return Example(
-        spec={
-            "type": "an instance type, such as m5.large",
-            **{name: text for name, (_, text) in NUMBERS.items()},
-        },
-        load={"iops": "operations per second", "mib_s": "MiB per second"},
-        item=listed,
-        totals=totals_of(traffic),
-        unit="io",
-    )
-
-
-def fixes_of(word: str) -> Callable[[Resource, float, RatesByMetric], Iterator[Fix]]:
-    """One that sustains it: which and at what price is not known here."""
-
-    def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-        yield Fix(
-            action=f"change to an instance {word} that sustains {number(demand)} {resource.rate_unit}",
-            effect="never runs out at the current load",
-            takes=STOPS,
-        )
-
-    return fixes
+    @abstractmethod
+    def listed(self, instance_type: str) -> Item:
+        """What AWS would list of an instance of a type."""

@@ -1,11 +1,8 @@
-"""Makes a kind's ``spent``: credits a second of one period's amounts."""
-
-from collections.abc import Callable
+"""Makes the demand of one period: credits a second of its amounts."""
 
 from burstwatch.ebs.volumes import Charge
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import AT_LIMIT, NO_LIMIT, DemandPoint
-from burstwatch.kinds.base import Totals
 
 
 def binding_of(resource: Resource, rate: float) -> str:
@@ -44,19 +41,3 @@ def demand_of(cost: Charge, start_s: float, period_s: float, binding: str) -> De
         most=cost.most / period_s,
         binding=binding,
     )
-
-
-def charged_by(
-    metric: str, credits_per_unit: float
-) -> Callable[[Resource, Totals, float, float], DemandPoint | None]:
-    """A ``spent`` for a metric of what AWS itself has charged."""
-
-    def spent(
-        resource: Resource, totals: Totals, start_s: float, period_s: float
-    ) -> DemandPoint | None:
-        if metric not in totals:
-            return None
-        rate = totals[metric] * credits_per_unit / period_s
-        return demand_point(resource, start_s, period_s, rate)
-
-    return spent

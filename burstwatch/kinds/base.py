@@ -1,15 +1,17 @@
 """The contract: what a resource type declares, so that one engine can watch it.
 
-A kind is data and pure functions, in one file of this folder. It owns the dialect of its
+A kind is a class of data and pure functions, in one file of this folder. It owns the dialect of its
 API. The engine in ``burstwatch/aws`` never sees a filter, a tag list or a percent: it
 lists, reads, projects and alarms whatever is declared here. A conformance test holds every
 name in a kind against AWS's own service models.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
 from burstwatch.formatting import InputError, number
@@ -234,11 +236,6 @@ class Cause:
     rate: float
 
 
-def from_percent(_resource: Resource, value: float) -> float:
-    """The share of the bucket that is left, of a level in percent."""
-    return value / PERCENT
-
-
 #: The share of all periods that a size must serve. The rest are minutes of a fortnight.
 SERVED_SHARE = 0.999
 
@@ -265,30 +262,26 @@ class AtZero:
         return ", ".join(filter(None, [self.short, self.note]))
 
 
-def falls_to_baseline(resource: Resource) -> AtZero:
-    """Say what is left at zero of a bucket that throttles its resource then."""
-    if resource.bucket is None:
-        return AtZero()
-    burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-    return AtZero(short=f"{baseline} of {burst} {resource.rate_unit}")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Example:
-    """How a resource is described by hand, for `whatif` and `explain`.
+    """The terms in which a resource is described by hand, for `whatif` and `explain`.
 
-    ``spec`` and ``load`` are names of values with their help, ``defaults`` the values that need not be given. ``item(spec)`` is what AWS would list
-    of such a resource, with what the lookups would find. ``totals(resource, load)`` are the amounts of one second of
-    a load, by metric. ``unit`` is that of a credit as AWS counts it, which is ``unit_size`` of the bucket's.
+    ``spec`` and ``load`` are names of values with their help; ``defaults`` are the values that need not be given, and
+    ``optional`` the names that can be left out. ``unit`` is that of a credit as AWS counts it, which is ``unit_size``
+    of the bucket's.
     """
 
     spec: Mapping[str, str]
     load: Mapping[str, str]
-    item: Callable[[Mapping[str, str]], tuple[Item, Related]]
-    totals: Callable[[Resource, Mapping[str, float]], Totals]
     unit: Literal["io", "MiB", "credit"]
     unit_size: float = 1.0
     defaults: Mapping[str, str] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names without which a resource is not described."""
+        return tuple(name for name in self.spec if name not in self.optional | self.defaults.keys())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -302,56 +295,92 @@ class PastLoad:
     is_enough: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
-    """A resource type that has buckets.
+class Kind(ABC):
+    """A resource type that has buckets: a class for each, which has no state.
 
     Names: ``namespace`` and ``dimensions`` are CloudWatch's. ``level_metrics`` say how much
-    is left, ``demand_metrics`` what is spent.
+    is left, in percent if ``is_percent``; ``demand_metrics`` what is spent. ``columns`` are the short names of metrics
+    in the files that burstwatch writes.
 
     Identity: ``part`` is the suffix of its resources' ids, where another kind has the same things.
 
-    ``checks`` say which limit binds now; they are read only near a page, and for a person.
-
     Inventory: ``inventory`` lists the things, ``tagging`` puts a tag on one, ``lookups`` list
-    what their description needs besides. ``describe(thing, found, now)`` makes one ``Resource`` for each bucket of a thing.
+    what their description needs besides.
 
-    Numbers: ``to_ratio(resource, value)`` makes a share of the bucket (0 to 1) of a level's
-    value. ``spent(resource, totals, start_s, period_s)`` makes credits a second of one
-    period's amounts, by metric name, or None where they do not tell.
-
-    Words: ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and
-    ``{id}``. ``limits`` names each binding limit. ``cause(resource, rates)`` says what was
-    asked for lately, ``at_zero(resource)`` what happens at zero, ``fixes(resource, demand,
-    rates)`` which changes serve ``demand`` credits a second, of those that AWS takes; ``rates`` are those of the same load.
-
-    Over days: ``usd_month(resource)`` is its list price, None where it is not known. ``savings(resource,
-    past_load)`` are changes that cost less at the load of the days before.
-
-    By hand: ``example`` describes a resource that nobody has listed.
+    ``checks`` say which limit binds now; they are read only near a page, and for a person. ``limits`` names each
+    binding limit. ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and ``{id}``.
+    ``example`` has the terms in which a resource is described that nobody has listed.
     """
 
-    name: str
-    namespace: str
-    dimensions: tuple[str, ...]
-    part: str = ""
-    level_metrics: tuple[str, ...]
-    demand_metrics: tuple[DemandMetric, ...]
-    checks: tuple[LimitCheck, ...] = ()
-    inventory: Listing
-    tagging: Tagging
-    lookups: tuple[Lookup, ...] = ()
-    describe: Callable[[Thing, Related, float], Iterable[Resource]]
-    to_ratio: Callable[[Resource, float], float] = from_percent
-    spent: Callable[[Resource, Totals, float, float], DemandPoint | None]
-    console: str
-    limits: Mapping[str, str]
-    cause: Callable[[Resource, RatesByMetric], Cause | None]
-    at_zero: Callable[[Resource], AtZero] = falls_to_baseline
-    fixes: Callable[[Resource, float, RatesByMetric], Iterable[Fix]]
-    usd_month: Callable[[Resource], float | None] = lambda _resource: None
-    savings: Callable[[Resource, PastLoad], Iterable[Fix]] = lambda *_: ()
-    example: Example
+    name: ClassVar[str]
+    namespace: ClassVar[str]
+    dimensions: ClassVar[tuple[str, ...]]
+    part: ClassVar[str] = ""
+    level_metrics: ClassVar[tuple[str, ...]]
+    is_percent: ClassVar[bool] = True
+    demand_metrics: ClassVar[tuple[DemandMetric, ...]]
+    columns: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    checks: ClassVar[tuple[LimitCheck, ...]] = ()
+    inventory: ClassVar[Listing]
+    tagging: ClassVar[Tagging]
+    lookups: ClassVar[tuple[Lookup, ...]] = ()
+    console: ClassVar[str]
+    limits: ClassVar[Mapping[str, str]]
+    example: ClassVar[Example]
+
+    @abstractmethod
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterable[Resource]:
+        """One resource for each bucket of a thing; ``related`` is what the lookups found.
+
+        Raises:
+            ValueError: for a thing of which nothing can be said.
+        """
+
+    def to_ratio(self, resource: Resource, value: float) -> float:
+        """The share of the bucket that is left, 0 to 1, of a level's value."""
+        return value / PERCENT
+
+    @abstractmethod
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """Credits a second of one period's amounts, by metric name, or None where they do not tell."""
+
+    @abstractmethod
+    def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
+        """What was asked for in the last minutes, in words; None where it is not known."""
+
+    def at_zero(self, resource: Resource) -> AtZero:
+        """What is left of a resource whose bucket is empty: here it is throttled to its baseline."""
+        if resource.bucket is None:
+            return AtZero()
+        burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
+        return AtZero(short=f"{baseline} of {burst} {resource.rate_unit}")
+
+    @abstractmethod
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterable[Fix]:
+        """The changes that serve ``demand`` credits a second, of those that AWS takes; ``rates`` are of the same load."""
+
+    def usd_month(self, resource: Resource) -> float | None:
+        """The list price of a resource; None where it is not known."""
+        return None
+
+    def savings(self, resource: Resource, past_load: PastLoad) -> Iterable[Fix]:
+        """The changes that cost less at the load of the days before."""
+        return ()
+
+    @abstractmethod
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """What AWS would list of a resource that is described by hand, with what the lookups would find.
+
+        Raises:
+            ValueError: naming the value that is out of range.
+            KeyError: with the name that is missing.
+        """
+
+    @abstractmethod
+    def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
+        """The amounts of one second of a load that is described by hand, by metric."""
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -1,15 +1,27 @@
 """DocumentDB instances of the T classes: CPU credits. They are Unlimited, so this only warns."""
 
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds._database_cpu import database_kind
+from burstwatch.kinds._database_cpu import DatabaseCpu
 
-KIND = database_kind(
-    name="docdb_instance_cpu",
-    namespace="AWS/DocDB",
-    metric=_cpu.SURPLUS,
-    engine=_rds.DOCDB,
-    is_own=lambda engine: engine.startswith(_rds.DOCDB),
-    console="docdb/home?region={region}#instance-details/{id}",
-    largest=lambda _engine: "medium",
-    service="docdb",
-)
+
+class DocdbInstanceCpu(DatabaseCpu):
+    """The instances of DocumentDB."""
+
+    name = "docdb_instance_cpu"
+    namespace = "AWS/DocDB"
+    engine = _rds.DOCDB
+    metric = _cpu.SURPLUS
+    level_metrics = (metric,)
+    service = "docdb"
+    console = "docdb/home?region={region}#instance-details/{id}"
+
+    def is_own(self, engine: str) -> bool:
+        """True for its engine."""
+        return engine.startswith(self.engine)
+
+    def largest(self, engine: str) -> str:
+        """The largest T size."""
+        return "medium"
+
+
+KIND = DocdbInstanceCpu()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.fixes import Attached, present_usd, volume_fixes, volume_savings
@@ -17,7 +18,7 @@ from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import plain_name
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, Statistic
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, cause_of, rate_facts, totals_of
+from burstwatch.kinds._disk import LIMITS, RATE_UNITS, Disk, rate_facts
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
@@ -37,7 +38,6 @@ from burstwatch.kinds.base import (
     DemandMetric,
     Example,
     Item,
-    Kind,
     LimitCheck,
     Listing,
     Lookup,
@@ -69,58 +69,6 @@ MODIFICATIONS = Listing(
 )
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """A volume with its bucket, its instance's limits and what is still changing."""
-    item = thing.item
-    spec = volume_spec(
-        item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
-    )
-    attachment = _attachment(item)
-    instance_id = attachment.get("InstanceId", "")
-    instance = related["instances"].get(instance_id, {})
-    instance_type, limits, statistic = _type_of(instance, related)
-    change = related["modifications"].get(thing.id, {})
-    under_way = _under_way(change)
-    bucket, history_from_s = _settling(spec, change, now)
-    bucket, limit = on_instance(spec, bucket, limits)
-    yield Resource(
-        kind=KIND.name,
-        id=thing.id,
-        level_metric=KIND.level_metrics[0],
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=bucket,
-        no_bucket_reason=spec.no_bucket_reason,
-        limit=limit,
-        statistic=statistic,
-        in_use=bool(attachment) and is_instance_running(instance),
-        in_use_since_s=started_at(instance),
-        parents=(instance_id,) if instance_id else (),
-        rate_unit=RATE_UNITS[spec.unit],
-        place=_place(attachment, instance),
-        facts={
-            **_facts(spec),
-            "instance_id": instance_id,
-            "instance_type": instance_type,
-            "device": attachment.get("Device", ""),
-            "zone": item.get("AvailabilityZone", ""),
-        },
-        spec=_by_hand(spec, limits),
-        caveats=() if limits or not instance_id else ("the instance's own limits are not known",),
-        history_from_s=history_from_s,
-        detail=Volume(
-            spec=spec,
-            instance=limits,
-            created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
-            is_changing=bool(under_way),
-            is_shared=item.get("MultiAttachEnabled", False),
-        ),
-        managed_by=managed_by(item),
-        under_way=under_way,
-    )
-
-
 def _place(attachment: Item, instance: Item) -> str:
     """The device and the host, by the name that people gave it where it has one."""
     instance_id = attachment.get("InstanceId", "")
@@ -130,51 +78,6 @@ def _place(attachment: Item, instance: Item) -> str:
     name = plain_name(name_from_tags(tags))
     host = f"{name} ({instance_id})" if name else instance_id
     return f"{attachment.get('Device') or 'attached'} of {host}"
-
-
-def spent(
-    resource: Resource, totals: Totals, start_s: float, period_s: float
-) -> DemandPoint | None:
-    """Credits per second of one period's operations and bytes."""
-    volume: Volume = resource.detail
-    reads = _direction(totals, TRAFFIC.read_ops, TRAFFIC.read_bytes)
-    writes = _direction(totals, TRAFFIC.write_ops, TRAFFIC.write_bytes)
-    if reads is None or writes is None:
-        return None
-    ops, mib = reads[0] + writes[0], (reads[1] + writes[1]) / MIB
-    cost = charge(volume.spec, ops=ops, mib=mib)
-    binding = held_back(volume, iops=ops / period_s, mib_s=mib / period_s)
-    return demand_of(cost, start_s, period_s, binding)
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """A volume that sustains it."""
-    load = io_load(TRAFFIC, rates)
-    yield from volume_fixes(
-        resource.detail.spec,
-        _attached(resource),
-        demand=demand,
-        io_kib=load.io_kib if load else 0.0,
-    )
-
-
-def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
-    """A volume that costs less and serves the peak of the periods, in operations and in bytes."""
-    loads = [load for rates in past_load.periods if (load := io_load(TRAFFIC, rates)) is not None]
-    if not loads:
-        return
-    yield from volume_savings(
-        resource.detail.spec,
-        _attached(resource),
-        iops=peak(load.iops for load in loads),
-        mib_s=peak(load.mib_s for load in loads),
-        is_enough=past_load.is_enough,
-    )
-
-
-def usd_month(resource: Resource) -> float | None:
-    """The price of the volume, with what is provisioned."""
-    return present_usd(resource.region, resource.detail.spec)
 
 
 def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:
@@ -287,30 +190,6 @@ def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
 FAR_ABOVE = "1e9"
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    """Build the answer of DescribeVolumes, and of what belongs to it, for a stated example."""
-    listed = {
-        "VolumeId": "vol-example",
-        "VolumeType": spec["type"],
-        "Size": float_in(spec, "size_gib"),
-        "Attachments": [{"State": "attached"}],
-    }
-    if not spec.keys() & {"instance_iops", "instance_mib_s"}:
-        return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
-    stated = {"instance_iops": FAR_ABOVE, "instance_mib_s": FAR_ABOVE, **spec}
-    limits = {
-        "MaximumIops": float_in(stated, "instance_iops"),
-        "MaximumThroughputInMBps": float_in(stated, "instance_mib_s") / MIB_PER_MB,
-    }
-    instance = {"InstanceType": "example", "State": {"Name": "running"}}
-    type_ = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": limits}}
-    return {**listed, "Attachments": [{"State": "attached", "InstanceId": "i-example"}]}, {
-        "instances": {"i-example": instance},
-        "instance_types": {"example": type_},
-        "modifications": {},
-    }
-
-
 @lru_cache(maxsize=4_096)
 def _facts(spec: VolumeSpec) -> dict[str, str]:
     """The facts that all volumes of a type and size share."""
@@ -334,29 +213,27 @@ def _by_hand(spec: VolumeSpec, limits: InstanceLimits | None) -> dict[str, str]:
     }
 
 
-KIND = Kind(
-    name="ebs_volume",
-    namespace="AWS/EBS",
-    dimensions=("VolumeId",),
-    inventory=VOLUMES,
-    tagging=TAGGING,
-    lookups=(
+class EbsVolume(Disk):
+    """EBS volumes. Every type is described; those without credits have no bucket."""
+
+    traffic = TRAFFIC
+
+    name = "ebs_volume"
+    namespace = "AWS/EBS"
+    dimensions = ("VolumeId",)
+    inventory = VOLUMES
+    tagging = TAGGING
+    lookups = (
         Lookup(name="instances", listing=INSTANCES, find_ids=_instance_ids),
         Lookup(name="instance_types", listing=INSTANCE_TYPES, find_ids=types_in("instances")),
         Lookup(name="modifications", listing=MODIFICATIONS),
-    ),
-    level_metrics=("BurstBalance",),
-    demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
-    checks=CHECKS,
-    describe=describe,
-    spent=spent,
-    console="ec2/home?region={region}#VolumeDetails:volumeId={id}",
-    limits=LIMITS,
-    cause=cause_of(TRAFFIC),
-    fixes=fixes,
-    usd_month=usd_month,
-    savings=savings,
-    example=Example(
+    )
+    level_metrics = ("BurstBalance",)
+    demand_metrics = tuple(DemandMetric(name=name) for name in TRAFFIC.metrics)
+    checks = CHECKS
+    console = "ec2/home?region={region}#VolumeDetails:volumeId={id}"
+    limits = LIMITS
+    example = Example(
         spec={
             "type": "gp2, st1 or sc1",
             "size_gib": "its size",
@@ -364,8 +241,137 @@ KIND = Kind(
             "instance_mib_s": "the most MiB/s that its instance allows",
         },
         load={"iops": "operations per second", "mib_s": "MiB per second"},
-        item=_item,
-        totals=totals_of(TRAFFIC),
         unit="io",
-    ),
-)
+        optional=frozenset({"instance_iops", "instance_mib_s"}),
+    )
+    columns = MappingProxyType(
+        {
+            "balance_percent": level_metrics[0],
+            "read_ops": TRAFFIC.read_ops,
+            "write_ops": TRAFFIC.write_ops,
+            "read_bytes": TRAFFIC.read_bytes,
+            "write_bytes": TRAFFIC.write_bytes,
+        }
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """A volume with its bucket, its instance's limits and what is still changing."""
+        item = thing.item
+        spec = volume_spec(
+            item["VolumeType"], item["Size"], iops=item.get("Iops"), mib_s=item.get("Throughput")
+        )
+        attachment = _attachment(item)
+        instance_id = attachment.get("InstanceId", "")
+        instance = related["instances"].get(instance_id, {})
+        instance_type, limits, statistic = _type_of(instance, related)
+        change = related["modifications"].get(thing.id, {})
+        under_way = _under_way(change)
+        bucket, history_from_s = _settling(spec, change, now)
+        bucket, limit = on_instance(spec, bucket, limits)
+        yield Resource(
+            kind=self.name,
+            id=thing.id,
+            level_metric=self.level_metrics[0],
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=bucket,
+            no_bucket_reason=spec.no_bucket_reason,
+            limit=limit,
+            statistic=statistic,
+            in_use=bool(attachment) and is_instance_running(instance),
+            in_use_since_s=started_at(instance),
+            parents=(instance_id,) if instance_id else (),
+            rate_unit=RATE_UNITS[spec.unit],
+            place=_place(attachment, instance),
+            facts={
+                **_facts(spec),
+                "instance_id": instance_id,
+                "instance_type": instance_type,
+                "device": attachment.get("Device", ""),
+                "zone": item.get("AvailabilityZone", ""),
+            },
+            spec=_by_hand(spec, limits),
+            caveats=()
+            if limits or not instance_id
+            else ("the instance's own limits are not known",),
+            history_from_s=history_from_s,
+            detail=Volume(
+                spec=spec,
+                instance=limits,
+                created_s=item["CreateTime"].timestamp() if "CreateTime" in item else None,
+                is_changing=bool(under_way),
+                is_shared=item.get("MultiAttachEnabled", False),
+            ),
+            managed_by=managed_by(item),
+            under_way=under_way,
+        )
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """Credits per second of one period's operations and bytes."""
+        volume: Volume = resource.detail
+        reads = _direction(totals, TRAFFIC.read_ops, TRAFFIC.read_bytes)
+        writes = _direction(totals, TRAFFIC.write_ops, TRAFFIC.write_bytes)
+        if reads is None or writes is None:
+            return None
+        ops, mib = reads[0] + writes[0], (reads[1] + writes[1]) / MIB
+        cost = charge(volume.spec, ops=ops, mib=mib)
+        binding = held_back(volume, iops=ops / period_s, mib_s=mib / period_s)
+        return demand_of(cost, start_s, period_s, binding)
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """A volume that sustains it."""
+        load = io_load(TRAFFIC, rates)
+        yield from volume_fixes(
+            resource.detail.spec,
+            _attached(resource),
+            demand=demand,
+            io_kib=load.io_kib if load else 0.0,
+        )
+
+    def usd_month(self, resource: Resource) -> float | None:
+        """The price of the volume, with what is provisioned."""
+        return present_usd(resource.region, resource.detail.spec)
+
+    def savings(self, resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
+        """A volume that costs less and serves the peak of the periods, in operations and in bytes."""
+        loads = [
+            load for rates in past_load.periods if (load := io_load(TRAFFIC, rates)) is not None
+        ]
+        if not loads:
+            return
+        yield from volume_savings(
+            resource.detail.spec,
+            _attached(resource),
+            iops=peak(load.iops for load in loads),
+            mib_s=peak(load.mib_s for load in loads),
+            is_enough=past_load.is_enough,
+        )
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """Build the answer of DescribeVolumes, and of what belongs to it, for a stated example."""
+        listed = {
+            "VolumeId": "vol-example",
+            "VolumeType": spec["type"],
+            "Size": float_in(spec, "size_gib"),
+            "Attachments": [{"State": "attached"}],
+        }
+        if not spec.keys() & {"instance_iops", "instance_mib_s"}:
+            return listed, {"instances": {}, "instance_types": {}, "modifications": {}}
+        stated = {"instance_iops": FAR_ABOVE, "instance_mib_s": FAR_ABOVE, **spec}
+        limits = {
+            "MaximumIops": float_in(stated, "instance_iops"),
+            "MaximumThroughputInMBps": float_in(stated, "instance_mib_s") / MIB_PER_MB,
+        }
+        instance = {"InstanceType": "example", "State": {"Name": "running"}}
+        type_ = {"Hypervisor": "nitro", "EbsInfo": {"EbsOptimizedInfo": limits}}
+        return {**listed, "Attachments": [{"State": "attached", "InstanceId": "i-example"}]}, {
+            "instances": {"i-example": instance},
+            "instance_types": {"example": type_},
+            "modifications": {},
+        }
+
+
+KIND = EbsVolume()

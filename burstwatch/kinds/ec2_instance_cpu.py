@@ -33,7 +33,6 @@ from burstwatch.kinds._ec2 import (
 )
 from burstwatch.kinds.base import (
     Item,
-    Kind,
     Listing,
     Lookup,
     PastLoad,
@@ -90,58 +89,6 @@ def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
     return is_burstable
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The credits of one instance; none for a type without credits."""
-    instance_type = thing.item["InstanceType"]
-    if not _cpu.is_burstable(instance_type, related[TYPES].get(instance_type)):
-        return
-    family = instance_type.partition(".")[0]
-    is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
-    # Red Hat and others cost more, and are no Platform.
-    is_linux = thing.item.get("PlatformDetails", LINUX) == LINUX and not thing.item.get("Platform")
-    tenancy = thing.item.get("Placement", {}).get("Tenancy")
-    resource = _cpu.resource_of(
-        thing,
-        _cpu.Instance(
-            type=instance_type,
-            since_s=started_at(thing.item),
-            in_use=is_instance_running(thing.item),
-        ),
-        kind=KIND,
-        metric=_cpu.SURPLUS if is_unlimited else _cpu.BALANCE,
-        is_unlimited=is_unlimited,
-        # An Unlimited one owes nothing yet. T2 begins with launch credits, but only at the first hundred starts of
-        # a day. The others keep what they have for seven days after a stop, so a start without credits is only
-        # normal if it is the first.
-        starts_empty=not is_unlimited and (family == "t2" or not is_restarted(thing.item)),
-        terms=_cpu.Terms(
-            usd_vcpu_h=price(SURPLUS, thing.unit.rpartition("/")[2], family) if is_linux else None,
-            may_be_unlimited=tenancy != DEDICATED_HOST,
-        ),
-    )
-    mode = UNLIMITED if is_unlimited else STANDARD
-    yield replace(
-        resource,
-        spec={**resource.spec, "mode": mode} if resource.spec else {},
-        managed_by=managed_by(thing.item),
-        replaced_by=replaced_by(thing.item),
-    )
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
-    detail: _cpu.Detail = resource.detail
-    if demand > detail.spec.baseline:
-        yield from _unlimited_fixes(resource, min(demand, detail.spec.vcpus))
-    yield from _cpu.larger_fix(
-        detail,
-        demand,
-        word="an instance type",
-        usd_month=_more_usd(resource, demand),
-        commands_for=partial(retyped, thing_id(resource.id), resource.region),
-    )
-
-
 def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
     """Unlimited mode with its price at a mean load, for an instance in Standard mode that may have it."""
     detail: _cpu.Detail = resource.detail
@@ -154,50 +101,6 @@ def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
         takes="works immediately",
         usd_month=None if usd is None else usd.value * beyond * HOURS_A_MONTH,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
-        afterwards=Afterwards(bucket=None),
-    )
-
-
-def usd_month(resource: Resource) -> float | None:
-    """The price of an instance with Linux, without its surplus credits."""
-    detail: _cpu.Detail | None = resource.detail
-    figure = price(ON_DEMAND, resource.region, resource.facts["instance_type"])
-    if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
-        return None
-    return figure.value * HOURS_A_MONTH
-
-
-def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
-    """Unlimited mode at the price of the mean load; a type without credits where the surplus costs more than that.
-
-    A larger T size never costs less than the surplus: its price grows faster than its credits.
-    """
-    detail: _cpu.Detail | None = resource.detail
-    loads = [
-        rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in past_load.periods if _cpu.USAGE in rates
-    ]
-    if detail is None or not loads:
-        return
-    if resource.level_metric != _cpu.SURPLUS:
-        yield from _unlimited_fixes(resource, fmean(loads))
-        return
-    present_type = resource.facts["instance_type"]
-    fixed_type = WITHOUT_CREDITS.get(present_type, "")
-    usd, now, fixed = (
-        detail.terms.usd_vcpu_h,
-        price(ON_DEMAND, resource.region, present_type),
-        price(ON_DEMAND, resource.region, fixed_type),
-    )
-    if usd is None or now is None or fixed is None:
-        return
-    surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
-    owed = f"{surplus_usd_h * HOURS_A_MONTH:,.2f} USD a month of surplus credits"
-    yield Fix(
-        action=f"change to {fixed_type}",
-        effect=f"has the same vCPUs and memory and no CPU credits; it now owes about {owed}",
-        takes=STOPS,
-        usd_month=(fixed.value - now.value - surplus_usd_h) * HOURS_A_MONTH,
-        commands=retyped(thing_id(resource.id), resource.region, fixed_type),
         afterwards=Afterwards(bucket=None),
     )
 
@@ -226,43 +129,131 @@ def _more_usd(resource: Resource, demand: float) -> float | None:
     return (larger.value - present.value) * HOURS_A_MONTH
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    mode = spec.get("mode", STANDARD)
-    if mode not in {STANDARD, UNLIMITED}:
-        msg = f"must be {STANDARD} or {UNLIMITED}, got {mode!r}"
-        raise InputError(msg, name="mode")
-    item = {"InstanceId": "i-example", "InstanceType": spec["type"]}
-    return item, {TYPES: {}, MODES: {"i-example": {"CpuCredits": mode}}}
+class Ec2InstanceCpu(_cpu.BurstableCpu):
+    """EC2 instances with CPU credits, in either mode."""
 
-
-KIND = Kind(
-    name="ec2_instance_cpu",
-    namespace="AWS/EC2",
-    dimensions=("InstanceId",),
-    part="cpu",
-    inventory=INSTANCES,
-    tagging=TAGGING,
-    lookups=(
+    name = "ec2_instance_cpu"
+    namespace = "AWS/EC2"
+    dimensions = ("InstanceId",)
+    part = "cpu"
+    inventory = INSTANCES
+    tagging = TAGGING
+    lookups = (
         # Which types have credits.
         Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),
         Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True, concerns=_has_credits),
-    ),
-    level_metrics=(_cpu.BALANCE, _cpu.SURPLUS),
-    demand_metrics=_cpu.DEMAND_METRICS,
-    describe=describe,
-    to_ratio=_cpu.to_ratio,
-    spent=_cpu.spent,
-    console="ec2/home?region={region}#InstanceDetails:instanceId={id}",
-    limits=_cpu.LIMITS,
-    cause=_cpu.cause,
-    at_zero=_cpu.at_zero,
-    fixes=fixes,
-    usd_month=usd_month,
-    savings=savings,
-    example=_cpu.cpu_example(
+    )
+    level_metrics = (_cpu.BALANCE, _cpu.SURPLUS)
+    console = "ec2/home?region={region}#InstanceDetails:instanceId={id}"
+    example = _cpu.cpu_example(
         "an instance type, such as t3.medium",
-        _item,
         defaults={"mode": STANDARD},
         mode=f"{STANDARD} (default) or {UNLIMITED}",
-    ),
-)
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The credits of one instance; none for a type without credits."""
+        instance_type = thing.item["InstanceType"]
+        if not _cpu.is_burstable(instance_type, related[TYPES].get(instance_type)):
+            return
+        family = instance_type.partition(".")[0]
+        is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
+        # Red Hat and others cost more, and are no Platform.
+        is_linux = thing.item.get("PlatformDetails", LINUX) == LINUX and not thing.item.get(
+            "Platform"
+        )
+        tenancy = thing.item.get("Placement", {}).get("Tenancy")
+        resource = self.credits_of(
+            thing,
+            _cpu.Instance(
+                type=instance_type,
+                since_s=started_at(thing.item),
+                in_use=is_instance_running(thing.item),
+            ),
+            metric=_cpu.SURPLUS if is_unlimited else _cpu.BALANCE,
+            is_unlimited=is_unlimited,
+            # An Unlimited one owes nothing yet. T2 begins with launch credits, but only at the first hundred starts of
+            # a day. The others keep what they have for seven days after a stop, so a start without credits is only
+            # normal if it is the first.
+            starts_empty=not is_unlimited and (family == "t2" or not is_restarted(thing.item)),
+            terms=_cpu.Terms(
+                usd_vcpu_h=price(SURPLUS, thing.unit.rpartition("/")[2], family)
+                if is_linux
+                else None,
+                may_be_unlimited=tenancy != DEDICATED_HOST,
+            ),
+        )
+        mode = UNLIMITED if is_unlimited else STANDARD
+        yield replace(
+            resource,
+            spec={**resource.spec, "mode": mode} if resource.spec else {},
+            managed_by=managed_by(thing.item),
+            replaced_by=replaced_by(thing.item),
+        )
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
+        detail: _cpu.Detail = resource.detail
+        if demand > detail.spec.baseline:
+            yield from _unlimited_fixes(resource, min(demand, detail.spec.vcpus))
+        yield from _cpu.larger_fix(
+            detail,
+            demand,
+            word="an instance type",
+            usd_month=_more_usd(resource, demand),
+            commands_for=partial(retyped, thing_id(resource.id), resource.region),
+        )
+
+    def usd_month(self, resource: Resource) -> float | None:
+        """The price of an instance with Linux, without its surplus credits."""
+        detail: _cpu.Detail | None = resource.detail
+        figure = price(ON_DEMAND, resource.region, resource.facts["instance_type"])
+        if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
+            return None
+        return figure.value * HOURS_A_MONTH
+
+    def savings(self, resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
+        """Unlimited mode at the price of the mean load; a type without credits where the surplus costs more than that.
+
+        A larger T size never costs less than the surplus: its price grows faster than its credits.
+        """
+        detail: _cpu.Detail | None = resource.detail
+        loads = [
+            rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in past_load.periods if _cpu.USAGE in rates
+        ]
+        if detail is None or not loads:
+            return
+        if resource.level_metric != _cpu.SURPLUS:
+            yield from _unlimited_fixes(resource, fmean(loads))
+            return
+        present_type = resource.facts["instance_type"]
+        fixed_type = WITHOUT_CREDITS.get(present_type, "")
+        usd, now, fixed = (
+            detail.terms.usd_vcpu_h,
+            price(ON_DEMAND, resource.region, present_type),
+            price(ON_DEMAND, resource.region, fixed_type),
+        )
+        if usd is None or now is None or fixed is None:
+            return
+        surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
+        owed = f"{surplus_usd_h * HOURS_A_MONTH:,.2f} USD a month of surplus credits"
+        yield Fix(
+            action=f"change to {fixed_type}",
+            effect=f"has the same vCPUs and memory and no CPU credits; it now owes about {owed}",
+            takes=STOPS,
+            usd_month=(fixed.value - now.value - surplus_usd_h) * HOURS_A_MONTH,
+            commands=retyped(thing_id(resource.id), resource.region, fixed_type),
+            afterwards=Afterwards(bucket=None),
+        )
+
+    def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """An instance in the stated mode."""
+        mode = spec.get("mode", STANDARD)
+        if mode not in {STANDARD, UNLIMITED}:
+            msg = f"must be {STANDARD} or {UNLIMITED}, got {mode!r}"
+            raise InputError(msg, name="mode")
+        item = {"InstanceId": "i-example", "InstanceType": spec["type"]}
+        return item, {TYPES: {}, MODES: {"i-example": {"CpuCredits": mode}}}
+
+
+KIND = Ec2InstanceCpu()

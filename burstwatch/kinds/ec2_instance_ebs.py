@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from burstwatch.ebs.load import Traffic
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
 from burstwatch.history.observations import Resource
-from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
+from burstwatch.kinds._disk import LIMITS
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
@@ -19,16 +19,13 @@ from burstwatch.kinds._ec2 import (
 )
 from burstwatch.kinds._instance_ebs import (
     BASIC_PERIOD_S,
-    BYTE_BALANCE,
-    IO_BALANCE,
     NO_RATE,
+    InstanceEbs,
     buckets_of,
-    fixes_of,
     has_buckets,
-    instance_example,
     reach_of,
 )
-from burstwatch.kinds.base import DemandMetric, Item, Kind, LimitCheck, Lookup, Related, Thing
+from burstwatch.kinds.base import DemandMetric, Item, LimitCheck, Lookup, Related, Thing
 
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -76,35 +73,6 @@ def _spec_of(disk: Item) -> VolumeSpec | None:
         return None
 
 
-def describe(thing: Thing, related: Related, now: float) -> tuple[Resource, ...]:
-    """The instance's two buckets, or the one reason why it has none.
-
-    Raises:
-        ValueError: if the type's numbers are not known: then nothing can be said of it.
-    """
-    instance_type, started_s = thing.item["InstanceType"], started_at(thing.item)
-    resource = Resource(
-        kind=KIND.name,
-        id=thing.id,
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=None,
-        limit=NO_RATE,
-        in_use=is_instance_running(thing.item),
-        in_use_since_s=started_s,
-        reports_when_idle=True,
-        # History from before its last start says nothing of now, and silence since then is no late data.
-        history_from_s=started_s,
-        published_every_s=BASIC_PERIOD_S,
-        managed_by=managed_by(thing.item),
-        replaced_by=replaced_by(thing.item),
-        facts={"type": instance_type, "instance_type": instance_type},
-    )
-    spec = related[TYPES].get(instance_type)
-    return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
-
-
 def _of_instance(resource: Resource) -> tuple[tuple[str, str], ...]:
     return (("InstanceId", resource.id),)
 
@@ -123,26 +91,57 @@ CHECKS = (
     ),
 )
 
-KIND = Kind(
-    name="ec2_instance_ebs",
-    namespace="AWS/EC2",
-    dimensions=("InstanceId",),
-    inventory=INSTANCES,
-    tagging=TAGGING,
-    lookups=(
+
+class Ec2InstanceEbs(InstanceEbs):
+    """EC2 instances with EBS credits."""
+
+    traffic = TRAFFIC
+    word = "type"
+
+    name = "ec2_instance_ebs"
+    namespace = "AWS/EC2"
+    dimensions = ("InstanceId",)
+    inventory = INSTANCES
+    tagging = TAGGING
+    lookups = (
         Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),
         Lookup(name=DISKS, listing=VOLUMES, find_ids=_disks_that_matter),
-    ),
-    level_metrics=(IO_BALANCE, BYTE_BALANCE),
-    demand_metrics=tuple(DemandMetric(name=name) for name in TRAFFIC.metrics),
-    checks=CHECKS,
-    describe=describe,
-    spent=estimated_spent(TRAFFIC),
-    console="ec2/home?region={region}#InstanceDetails:instanceId={id}",
-    limits=LIMITS,
-    cause=cause_of(TRAFFIC),
-    fixes=fixes_of("type"),
-    example=instance_example(
-        TRAFFIC, lambda type_: {"InstanceId": "i-example", "InstanceType": type_}
-    ),
-)
+    )
+    demand_metrics = tuple(DemandMetric(name=name) for name in TRAFFIC.metrics)
+    checks = CHECKS
+    console = "ec2/home?region={region}#InstanceDetails:instanceId={id}"
+
+    def describe(self, thing: Thing, related: Related, now: float) -> tuple[Resource, ...]:
+        """The instance's two buckets, or the one reason why it has none.
+
+        Raises:
+            ValueError: if the type's numbers are not known: then nothing can be said of it.
+        """
+        instance_type, started_s = thing.item["InstanceType"], started_at(thing.item)
+        resource = Resource(
+            kind=self.name,
+            id=thing.id,
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=None,
+            limit=NO_RATE,
+            in_use=is_instance_running(thing.item),
+            in_use_since_s=started_s,
+            reports_when_idle=True,
+            # History from before its last start says nothing of now, and silence since then is no late data.
+            history_from_s=started_s,
+            published_every_s=BASIC_PERIOD_S,
+            managed_by=managed_by(thing.item),
+            replaced_by=replaced_by(thing.item),
+            facts={"type": instance_type, "instance_type": instance_type},
+        )
+        spec = related[TYPES].get(instance_type)
+        return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
+
+    def listed(self, instance_type: str) -> Item:
+        """An instance of the type."""
+        return {"InstanceId": "i-example", "InstanceType": instance_type}
+
+
+KIND = Ec2InstanceEbs()

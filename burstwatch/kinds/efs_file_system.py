@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
+from types import MappingProxyType
 
 from burstwatch.bucket import HOUR_S, Bucket
 from burstwatch.ebs.load import MIB
@@ -16,9 +17,10 @@ from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import HOURS_A_MONTH, price
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._disk import MIB_S, rate_facts
 from burstwatch.kinds._names import name_from_tags
-from burstwatch.kinds._spent import charged_by
+from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import (
     AtZero,
     Cause,
@@ -32,6 +34,7 @@ from burstwatch.kinds.base import (
     Related,
     Tagging,
     Thing,
+    Totals,
     float_in,
     is_by_hand,
 )
@@ -113,45 +116,6 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["FileSystemId"], name=name, tags=tags, item=item)
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The bucket of one file system; none in another mode than bursting."""
-    item = thing.item
-    mode = item.get("ThroughputMode", BURSTING)
-    size = item["SizeInBytes"]
-    size_bytes = size.get("ValueInStandard", size["Value"])
-    size_gib = (size_bytes if is_by_hand(thing.unit) else _rounded(size_bytes)) / GIB
-    most = MOST_IN_ONE_ZONE if item.get("AvailabilityZoneName") else MOST
-    bucket = bucket_of(size_gib, most=most.value) if mode == BURSTING else None
-    yield Resource(
-        kind=KIND.name,
-        id=thing.id,
-        level_metric=BALANCE,
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=bucket,
-        no_bucket_reason="" if bucket else _no_bucket_reason(mode),
-        limit=Limit(rate=bucket.burst if bucket else 0.0, binding="throughput"),
-        in_use=item.get("NumberOfMountTargets", 1) > 0,
-        rate_unit=MIB_S,
-        least_lead_s=LEAD_S,
-        facts={
-            "type": f"EFS {mode}",
-            "size_gib": f"{size_gib:.3g}",
-            **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
-        },
-        under_way="the end of its status updating"
-        if item.get("LifeCycleState") == UPDATING
-        else "",
-        spec={"size_gib": f"{size_gib!r}"},
-        detail=Stored(
-            size_gib=size_bytes / GIB,
-            provisioned_mib_s=item.get("ProvisionedThroughputInMibps"),
-            may_be_elastic=item.get("PerformanceMode") != MAX_IO,
-        ),
-    )
-
-
 def _no_bucket_reason(mode: str) -> str:
     """Why a file system in a mode has no credits."""
     if mode != BURSTING:
@@ -166,68 +130,6 @@ def _rounded(size_bytes: float) -> float:
     return math.exp(steps * math.log1p(SIZE_STEP))
 
 
-def to_ratio(resource: Resource, value: float) -> float:
-    """The share of the bucket of a balance in bytes."""
-    if resource.bucket is None:
-        return 1.0
-    # A size that is rounded down has a bucket that is a little too small.
-    return min(1.0, value / MIB / resource.bucket.capacity)
-
-
-def cause(resource: Resource, rates: RatesByMetric) -> Cause | None:
-    """The metered I/O of the last minutes, in words."""
-    if METERED not in rates:
-        return None
-    mib_s = rates[METERED] / MIB
-    return Cause(text=f"{number(mib_s)} MiB/s metered", rate=mib_s)
-
-
-def at_zero(resource: Resource) -> AtZero:
-    """Say what is served at zero: the baseline, and a little more for the smallest."""
-    if resource.bucket is None:
-        return AtZero()
-    served = max(resource.bucket.refill, SERVED_AT_LEAST.value)
-    return AtZero(short=f"{number(served)} of {number(resource.bucket.burst)} {MIB_S}")
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """Another throughput mode with its price."""
-    provisioned = max(1, math.ceil(demand))
-    if provisioned <= PROVISIONED_MOST.value:
-        less = ""
-        if provisioned < resource.limit.rate:
-            less = f", and serves no more (with credits {number(resource.limit.rate)})"
-        yield Fix(
-            action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
-            effect=f"never runs out{less}; {ONCE_A_DAY}",
-            takes="works immediately",
-            usd_month=_provisioned_usd(resource, provisioned),
-            afterwards=Afterwards(bucket=None, rate=float(provisioned)),
-            commands=(
-                _update(
-                    resource,
-                    ThroughputMode="provisioned",
-                    ProvisionedThroughputInMibps=provisioned,
-                ),
-            ),
-        )
-    if not resource.detail.may_be_elastic:
-        return
-    written, read = (
-        price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
-    )
-    per_gb = ""
-    if written is not None and read is not None:
-        per_gb = f" ({written.value:g} USD for a GB written, {read.value:g} for one read)"
-    yield Fix(
-        action="change to elastic throughput",
-        effect=f"never runs out, each byte is charged{per_gb}; {ONCE_A_DAY}",
-        takes="works immediately",
-        commands=(_update(resource, ThroughputMode="elastic"),),
-        afterwards=Afterwards(bucket=None),
-    )
-
-
 def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | None:
     """USD a month of provisioned throughput: what exceeds that which the size includes; None where it is not known."""
     rate = price(PRICES, resource.region, "provisioned_mb_s")
@@ -236,41 +138,6 @@ def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | No
     stored: Stored = resource.detail
     included_mib_s = EARNED.value * stored.size_gib  # what bursting earns is included
     return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
-
-
-def savings(resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
-    """Elastic throughput with its price at the load of the periods, for another mode that has a price."""
-    written, read = (
-        price(PRICES, resource.region, name) for name in ("elastic_written_gb", "elastic_read_gb")
-    )
-    moved = [rates[METERED] for rates in past_load.periods if METERED in rates]
-    if not resource.detail.may_be_elastic:
-        return
-    if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
-        return
-    # A byte that is read is metered as a third, so all of it may be three times as many bytes read.
-    dearest = max(written.value, READ_SHARE.value * read.value)
-    elastic_usd = dearest * fmean(moved) * MONTH_S / 1e9
-    now_usd = usd_month(resource) or 0.0
-    yield Fix(
-        action="change to elastic throughput",
-        effect=f"never runs out, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
-        f"these days; {ONCE_A_DAY}",
-        takes="works immediately",
-        usd_month=elastic_usd - now_usd,
-        commands=(_update(resource, ThroughputMode="elastic"),),
-        afterwards=Afterwards(bucket=None),
-    )
-
-
-def usd_month(resource: Resource) -> float | None:
-    """The price of the throughput that is provisioned; nothing in bursting mode, whose throughput is free."""
-    stored: Stored = resource.detail
-    if resource.facts["type"] == ELASTIC:
-        return None
-    if stored.provisioned_mib_s is None:
-        return 0.0
-    return _provisioned_usd(resource, stored.provisioned_mib_s)
 
 
 def _update(resource: Resource, **parameters: str | float) -> Command:
@@ -283,47 +150,186 @@ def _update(resource: Resource, **parameters: str | float) -> Command:
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    size = float_in(spec, "size_gib") * GIB
-    return {"FileSystemId": "fs-example", "SizeInBytes": {"Value": size}}, {}
+class EfsFileSystem(Kind):
+    """EFS file systems; in bursting mode they have credits."""
 
+    is_percent = False
 
-KIND = Kind(
-    name="efs_file_system",
-    namespace="AWS/EFS",
-    dimensions=("FileSystemId",),
-    inventory=Listing(
+    name = "efs_file_system"
+    namespace = "AWS/EFS"
+    dimensions = ("FileSystemId",)
+    inventory = Listing(
         service="efs",
         operation="DescribeFileSystems",
         items="FileSystems[]",
         identify=identify,
         page_size=100,
         iam_prefix="elasticfilesystem",
-    ),
-    tagging=Tagging(
+    )
+    tagging = Tagging(
         service="efs",
         put_operation="TagResource",
         remove_operation="UntagResource",
         arns=("elasticfilesystem:*:*:file-system/*",),
         target=lambda thing: {"ResourceId": thing.id},
-    ),
-    level_metrics=(BALANCE,),
-    demand_metrics=(DemandMetric(name=METERED),),
-    describe=describe,
-    to_ratio=to_ratio,
-    spent=charged_by(METERED, 1 / MIB),
-    console="efs/home?region={region}#/file-systems/{id}",
-    limits={"throughput": "the file system's throughput"},
-    cause=cause,
-    at_zero=at_zero,
-    fixes=fixes,
-    usd_month=usd_month,
-    savings=savings,
-    example=Example(
+    )
+    level_metrics = (BALANCE,)
+    demand_metrics = (DemandMetric(name=METERED),)
+    console = "efs/home?region={region}#/file-systems/{id}"
+    limits = MappingProxyType({"throughput": "the file system's throughput"})
+    example = Example(
         spec={"size_gib": "what is stored in Standard storage"},
         load={"mib_s": "metered MiB per second"},
-        item=_item,
-        totals=lambda _, load: {METERED: load["mib_s"] * MIB},
         unit="MiB",
-    ),
-)
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The bucket of one file system; none in another mode than bursting."""
+        item = thing.item
+        mode = item.get("ThroughputMode", BURSTING)
+        size = item["SizeInBytes"]
+        size_bytes = size.get("ValueInStandard", size["Value"])
+        size_gib = (size_bytes if is_by_hand(thing.unit) else _rounded(size_bytes)) / GIB
+        most = MOST_IN_ONE_ZONE if item.get("AvailabilityZoneName") else MOST
+        bucket = bucket_of(size_gib, most=most.value) if mode == BURSTING else None
+        yield Resource(
+            kind=self.name,
+            id=thing.id,
+            level_metric=BALANCE,
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=bucket,
+            no_bucket_reason="" if bucket else _no_bucket_reason(mode),
+            limit=Limit(rate=bucket.burst if bucket else 0.0, binding="throughput"),
+            in_use=item.get("NumberOfMountTargets", 1) > 0,
+            rate_unit=MIB_S,
+            least_lead_s=LEAD_S,
+            facts={
+                "type": f"EFS {mode}",
+                "size_gib": f"{size_gib:.3g}",
+                **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
+            },
+            under_way="the end of its status updating"
+            if item.get("LifeCycleState") == UPDATING
+            else "",
+            spec={"size_gib": f"{size_gib!r}"},
+            detail=Stored(
+                size_gib=size_bytes / GIB,
+                provisioned_mib_s=item.get("ProvisionedThroughputInMibps"),
+                may_be_elastic=item.get("PerformanceMode") != MAX_IO,
+            ),
+        )
+
+    def to_ratio(self, resource: Resource, value: float) -> float:
+        """The share of the bucket of a balance in bytes."""
+        if resource.bucket is None:
+            return 1.0
+        # A size that is rounded down has a bucket that is a little too small.
+        return min(1.0, value / MIB / resource.bucket.capacity)
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """The bytes that AWS has metered, in MiB a second."""
+        if METERED not in totals:
+            return None
+        return demand_point(resource, start_s, period_s, totals[METERED] / MIB / period_s)
+
+    def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
+        """The metered bytes of one second of a load."""
+        return {METERED: load["mib_s"] * MIB}
+
+    def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
+        """The metered I/O of the last minutes, in words."""
+        if METERED not in rates:
+            return None
+        mib_s = rates[METERED] / MIB
+        return Cause(text=f"{number(mib_s)} MiB/s metered", rate=mib_s)
+
+    def at_zero(self, resource: Resource) -> AtZero:
+        """Say what is served at zero: the baseline, and a little more for the smallest."""
+        if resource.bucket is None:
+            return AtZero()
+        served = max(resource.bucket.refill, SERVED_AT_LEAST.value)
+        return AtZero(short=f"{number(served)} of {number(resource.bucket.burst)} {MIB_S}")
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """Another throughput mode with its price."""
+        provisioned = max(1, math.ceil(demand))
+        if provisioned <= PROVISIONED_MOST.value:
+            less = ""
+            if provisioned < resource.limit.rate:
+                less = f", and serves no more (with credits {number(resource.limit.rate)})"
+            yield Fix(
+                action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
+                effect=f"never runs out{less}; {ONCE_A_DAY}",
+                takes="works immediately",
+                usd_month=_provisioned_usd(resource, provisioned),
+                afterwards=Afterwards(bucket=None, rate=float(provisioned)),
+                commands=(
+                    _update(
+                        resource,
+                        ThroughputMode="provisioned",
+                        ProvisionedThroughputInMibps=provisioned,
+                    ),
+                ),
+            )
+        if not resource.detail.may_be_elastic:
+            return
+        written, read = (
+            price(PRICES, resource.region, name)
+            for name in ("elastic_written_gb", "elastic_read_gb")
+        )
+        per_gb = ""
+        if written is not None and read is not None:
+            per_gb = f" ({written.value:g} USD for a GB written, {read.value:g} for one read)"
+        yield Fix(
+            action="change to elastic throughput",
+            effect=f"never runs out, each byte is charged{per_gb}; {ONCE_A_DAY}",
+            takes="works immediately",
+            commands=(_update(resource, ThroughputMode="elastic"),),
+            afterwards=Afterwards(bucket=None),
+        )
+
+    def savings(self, resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
+        """Elastic throughput with its price at the load of the periods, for another mode that has a price."""
+        written, read = (
+            price(PRICES, resource.region, name)
+            for name in ("elastic_written_gb", "elastic_read_gb")
+        )
+        moved = [rates[METERED] for rates in past_load.periods if METERED in rates]
+        if not resource.detail.may_be_elastic:
+            return
+        if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
+            return
+        # A byte that is read is metered as a third, so all of it may be three times as many bytes read.
+        dearest = max(written.value, READ_SHARE.value * read.value)
+        elastic_usd = dearest * fmean(moved) * MONTH_S / 1e9
+        now_usd = self.usd_month(resource) or 0.0
+        yield Fix(
+            action="change to elastic throughput",
+            effect=f"never runs out, each byte is charged: at most {elastic_usd:,.2f} USD a month at the load of "
+            f"these days; {ONCE_A_DAY}",
+            takes="works immediately",
+            usd_month=elastic_usd - now_usd,
+            commands=(_update(resource, ThroughputMode="elastic"),),
+            afterwards=Afterwards(bucket=None),
+        )
+
+    def usd_month(self, resource: Resource) -> float | None:
+        """The price of the throughput that is provisioned; nothing in bursting mode, whose throughput is free."""
+        stored: Stored = resource.detail
+        if resource.facts["type"] == ELASTIC:
+            return None
+        if stored.provisioned_mib_s is None:
+            return 0.0
+        return _provisioned_usd(resource, stored.provisioned_mib_s)
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """A file system of the stated size."""
+        size = float_in(spec, "size_gib") * GIB
+        return {"FileSystemId": "fs-example", "SizeInBytes": {"Value": size}}, {}
+
+
+KIND = EfsFileSystem()

@@ -13,7 +13,6 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu
 from burstwatch.kinds.base import (
     Item,
-    Kind,
     Listing,
     RatesByMetric,
     Related,
@@ -59,68 +58,6 @@ TAGS = Listing(
 )
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The credits of each node of a cluster; none for a type without credits."""
-    item = thing.item
-    node_type = item["CacheNodeType"]
-    if not _cpu.is_burstable(node_type):
-        return
-    created_s = (
-        item["CacheClusterCreateTime"].timestamp() if "CacheClusterCreateTime" in item else None
-    )
-    status = item.get("CacheClusterStatus", "")
-    cluster = _cpu.Instance(
-        type=node_type,
-        since_s=created_s,
-        in_use=status not in NOT_RUNNING,
-    )
-    for node in item.get("CacheNodes", ()):
-        resource = _cpu.resource_of(
-            thing, cluster, kind=KIND, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
-        )
-        node_id, detail = node["CacheNodeId"], resource.detail
-        resource = replace(
-            resource,
-            id=f"{thing.id}.{node_id}",
-            dimensions=(thing.id, node_id),
-            under_way=f"the end of its status {status}" if status in CHANGING else "",
-            detail=detail
-            and Node(
-                spec=detail.spec,
-                terms=_cpu.Terms(largest=LARGEST),
-                engine=item.get("Engine", ""),
-                group=item.get("ReplicationGroupId", ""),
-            ),
-        )
-        if node_type.startswith(WITHOUT_BALANCE):
-            reason = f"AWS publishes no balance of {node_type}"
-            resource = replace(resource, bucket=None, not_watched=reason)
-        yield resource
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """A larger node; its price is not known here."""
-    node: Node = resource.detail
-    is_fixed = node.engine == MEMCACHED
-    for larger in _cpu.larger_fix(
-        node,
-        demand,
-        word="a node type",
-        verb="make a new cluster with" if is_fixed else "change to",
-        prefix="cache.",
-        takes="takes minutes to hours",
-        commands_for=partial(_retyped, resource, node),
-    ):
-        if not is_fixed:
-            yield larger
-        else:
-            yield replace(
-                larger,
-                effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
-                commands=(),
-            )
-
-
 def _retyped(resource: Resource, node: Node, node_type: str) -> tuple[Command, ...]:
     """The command that gives all nodes of a cluster, or of its replication group, another type."""
     operation, thing = "ModifyCacheCluster", {"CacheClusterId": resource.dimensions[0]}
@@ -136,21 +73,14 @@ def _retyped(resource: Resource, node: Node, node_type: str) -> tuple[Command, .
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    listed = {
-        "CacheClusterId": "example",
-        "CacheNodeType": spec["type"],
-        "CacheNodes": [{"CacheNodeId": "0001"}],
-    }
-    return listed, {}
+class ElasticacheNodeCpu(_cpu.BurstableCpu):
+    """ElastiCache nodes with CPU credits."""
 
-
-KIND = Kind(
-    name="elasticache_node_cpu",
-    namespace="AWS/ElastiCache",
-    dimensions=("CacheClusterId", "CacheNodeId"),
-    part="nodes",
-    inventory=Listing(
+    name = "elasticache_node_cpu"
+    namespace = "AWS/ElastiCache"
+    dimensions = ("CacheClusterId", "CacheNodeId")
+    part = "nodes"
+    inventory = Listing(
         service="elasticache",
         has_names=True,
         operation="DescribeCacheClusters",
@@ -160,23 +90,86 @@ KIND = Kind(
         arguments=lambda _: {"ShowCacheNodeInfo": True},
         page_size=100,
         tags=TagListing(listing=TAGS, arn=lambda item: str(item["ARN"])),
-    ),
-    tagging=Tagging(
+    )
+    tagging = Tagging(
         service="elasticache",
         put_operation="AddTagsToResource",
         remove_operation="RemoveTagsFromResource",
         arns=("elasticache:*:*:cluster:*",),
         target=lambda thing: {"ResourceName": thing.item["ARN"]},
-    ),
-    level_metrics=(_cpu.BALANCE,),
-    demand_metrics=_cpu.DEMAND_METRICS,
-    describe=describe,
-    to_ratio=_cpu.to_ratio,
-    spent=_cpu.spent,
-    console="elasticache/home?region={region}#/redis/{id}",
-    limits=_cpu.LIMITS,
-    cause=_cpu.cause,
-    at_zero=_cpu.at_zero,
-    fixes=fixes,
-    example=_cpu.cpu_example("a node type, such as cache.t3.medium", _item),
-)
+    )
+    level_metrics = (_cpu.BALANCE,)
+    console = "elasticache/home?region={region}#/redis/{id}"
+    example = _cpu.cpu_example("a node type, such as cache.t3.medium")
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The credits of each node of a cluster; none for a type without credits."""
+        item = thing.item
+        node_type = item["CacheNodeType"]
+        if not _cpu.is_burstable(node_type):
+            return
+        created_s = (
+            item["CacheClusterCreateTime"].timestamp() if "CacheClusterCreateTime" in item else None
+        )
+        status = item.get("CacheClusterStatus", "")
+        cluster = _cpu.Instance(
+            type=node_type,
+            since_s=created_s,
+            in_use=status not in NOT_RUNNING,
+        )
+        for node in item.get("CacheNodes", ()):
+            resource = self.credits_of(
+                thing, cluster, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
+            )
+            node_id, detail = node["CacheNodeId"], resource.detail
+            resource = replace(
+                resource,
+                id=f"{thing.id}.{node_id}",
+                dimensions=(thing.id, node_id),
+                under_way=f"the end of its status {status}" if status in CHANGING else "",
+                detail=detail
+                and Node(
+                    spec=detail.spec,
+                    terms=_cpu.Terms(largest=LARGEST),
+                    engine=item.get("Engine", ""),
+                    group=item.get("ReplicationGroupId", ""),
+                ),
+            )
+            if node_type.startswith(WITHOUT_BALANCE):
+                reason = f"AWS publishes no balance of {node_type}"
+                resource = replace(resource, bucket=None, not_watched=reason)
+            yield resource
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """A larger node; its price is not known here."""
+        node: Node = resource.detail
+        is_fixed = node.engine == MEMCACHED
+        for larger in _cpu.larger_fix(
+            node,
+            demand,
+            word="a node type",
+            verb="make a new cluster with" if is_fixed else "change to",
+            prefix="cache.",
+            takes="takes minutes to hours",
+            commands_for=partial(_retyped, resource, node),
+        ):
+            if not is_fixed:
+                yield larger
+            else:
+                yield replace(
+                    larger,
+                    effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
+                    commands=(),
+                )
+
+    def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """A cluster of one node."""
+        listed = {
+            "CacheClusterId": "example",
+            "CacheNodeType": spec["type"],
+            "CacheNodes": [{"CacheNodeId": "0001"}],
+        }
+        return listed, {}
+
+
+KIND = ElasticacheNodeCpu()

@@ -7,6 +7,7 @@ minutes and full again after 29, so this is close. The times are still called es
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
@@ -14,8 +15,8 @@ from burstwatch.fixes.fix import Afterwards, Fix
 from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.kinds import _fsx
-from burstwatch.kinds._disk import IOPS, MIB_S, cause_of, estimated_spent, rate_facts, totals_of
-from burstwatch.kinds.base import Example, Item, Kind, RatesByMetric, Related, Thing, float_in
+from burstwatch.kinds._disk import IOPS, MIB_S, EstimatedDisk, rate_facts
+from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
@@ -42,59 +43,6 @@ OTHERS = frozenset({"ONTAP", "OPENZFS"})
 LUSTRE = "LUSTRE"
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The two buckets of one file server, or why it has none or cannot be watched."""
-    item = thing.item
-    kind_of = item["FileSystemType"]
-    if kind_of in OTHERS:
-        yield from _unsized(thing, f"what a file server of {kind_of} sustains is not known here")
-    if kind_of == LUSTRE:
-        yield replace(_base(thing), not_watched="AWS publishes no balance of FSx for Lustre")
-    if kind_of != _fsx.WINDOWS:
-        return
-    capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
-    base = _base(thing)
-    if capacity > LARGEST:
-        reason = f"{capacity:g} MB/s of throughput capacity do not burst"
-        yield replace(base, no_bucket_reason=reason)
-    elif capacity < SMALLEST:
-        reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
-        yield replace(base, not_watched=reason)
-    elif capacity not in RATES:
-        yield from _unsized(
-            thing, f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
-        )
-    else:
-        baseline, burst, base_iops, burst_iops = RATES[capacity]
-        yield _sized(base, THROUGHPUT, baseline * MIB_PER_MB, burst * MIB_PER_MB, MIB_S)
-        yield _sized(base, OPERATIONS, base_iops, burst_iops, IOPS)
-
-
-def _base(thing: Thing) -> Resource:
-    """A file server without its buckets."""
-    item = thing.item
-    capacity_mb_s = item.get("WindowsConfiguration", {}).get("ThroughputCapacity")
-    return Resource(
-        kind=KIND.name,
-        id=thing.id,
-        level_metric=THROUGHPUT,
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=None,
-        is_documented=False,
-        limit=Limit(rate=0.0, binding="throughput"),
-        statistic="Average",
-        in_use=_fsx.is_file_system_running(item),
-        reports_when_idle=True,
-        published_every_s=PERIOD_S,
-        rate_unit=MIB_S,
-        under_way=_fsx.unsettled_change(item),
-        facts={"type": f"FSx {item['FileSystemType']}"},
-        spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
-    )
-
-
 def server_bucket(baseline: float, burst: float) -> Bucket:
     """The bucket that lasts as long at its burst as AWS promises, by the two rates."""
     return Bucket(capacity=FULL_LASTS.value * (burst - baseline), refill=baseline, burst=burst)
@@ -110,37 +58,6 @@ def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str
         rate_unit=unit,
         facts={**base.facts, **rate_facts(baseline, burst)},
     )
-
-
-def _unsized(thing: Thing, why: str) -> Iterator[Resource]:
-    """The two buckets of a server of which only the balances are known."""
-    base = _base(thing)
-    for metric, unit in ((THROUGHPUT, MIB_S), (OPERATIONS, IOPS)):
-        bucket = unsized_bucket(FULL_LASTS.value)
-        yield replace(
-            base,
-            level_metric=metric,
-            bucket=bucket,
-            is_sized=False,
-            limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
-            rate_unit=unit,
-            spec={},
-            caveats=(why,),
-        )
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """The smallest throughput capacity that sustains it; its price is not known here."""
-    is_bytes = resource.rate_unit == MIB_S
-    needed = demand / MIB_PER_MB if is_bytes else demand
-    present = int(resource.spec["throughput_capacity"])
-    sustained_by_capacity = {
-        capacity: rates[0 if is_bytes else 2] for capacity, rates in RATES.items()
-    } | {capacity: rates[0 if is_bytes else 1] for capacity, rates in SUSTAINED.items()}
-    for capacity, sustained in sustained_by_capacity.items():
-        if capacity > present and sustained >= needed:
-            yield _raise_to(resource, capacity, sustained)
-            return
 
 
 def _steady(capacity: int) -> tuple[float, float, float, float]:
@@ -180,43 +97,129 @@ def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
     )
 
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    """Build the answer of DescribeFileSystems for a stated example; raises ValueError for a capacity that AWS does not offer."""
-    capacity = round(float_in(spec, "throughput_capacity"))
-    if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
-        allowed = ", ".join(map(str, RATES))
-        msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
-        raise ValueError(msg)
-    listed = {
-        "FileSystemId": "fs-example",
-        "FileSystemType": _fsx.WINDOWS,
-        "WindowsConfiguration": {"ThroughputCapacity": capacity},
-    }
-    return listed, {}
+class FsxFileServer(EstimatedDisk):
+    """FSx file servers."""
 
+    traffic = _fsx.DISK_TRAFFIC
+    io_kib = 1_024.0
 
-KIND = Kind(
-    name="fsx_file_server",
-    namespace="AWS/FSx",
-    dimensions=("FileSystemId",),
-    inventory=_fsx.FILE_SYSTEMS,
-    tagging=_fsx.TAGGING,
-    level_metrics=(THROUGHPUT, OPERATIONS),
-    demand_metrics=_fsx.DISK_METRICS,
-    describe=describe,
-    spent=estimated_spent(_fsx.DISK_TRAFFIC),
-    console=_fsx.CONSOLE,
-    limits={
-        "throughput": "the file server's disk throughput",
-        "iops": "the file server's disk IOPS",
-    },
-    cause=cause_of(_fsx.DISK_TRAFFIC),
-    fixes=fixes,
-    example=Example(
+    name = "fsx_file_server"
+    namespace = "AWS/FSx"
+    dimensions = ("FileSystemId",)
+    inventory = _fsx.FILE_SYSTEMS
+    tagging = _fsx.TAGGING
+    level_metrics = (THROUGHPUT, OPERATIONS)
+    demand_metrics = _fsx.DISK_METRICS
+    console = _fsx.CONSOLE
+    limits = MappingProxyType(
+        {
+            "throughput": "the file server's disk throughput",
+            "iops": "the file server's disk IOPS",
+        }
+    )
+    example = Example(
         spec={"throughput_capacity": "MB/s of throughput capacity"},
         load={"mib_s": "MiB per second", "iops": "operations per second"},
-        item=_item,
-        totals=totals_of(_fsx.DISK_TRAFFIC, io_kib=1_024.0),
         unit="MiB",
-    ),
-)
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The two buckets of one file server, or why it has none or cannot be watched."""
+        item = thing.item
+        kind_of = item["FileSystemType"]
+        if kind_of in OTHERS:
+            yield from self._unsized(
+                thing, f"what a file server of {kind_of} sustains is not known here"
+            )
+        if kind_of == LUSTRE:
+            yield replace(
+                self._base(thing), not_watched="AWS publishes no balance of FSx for Lustre"
+            )
+        if kind_of != _fsx.WINDOWS:
+            return
+        capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
+        base = self._base(thing)
+        if capacity > LARGEST:
+            reason = f"{capacity:g} MB/s of throughput capacity do not burst"
+            yield replace(base, no_bucket_reason=reason)
+        elif capacity < SMALLEST:
+            reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
+            yield replace(base, not_watched=reason)
+        elif capacity not in RATES:
+            yield from self._unsized(
+                thing, f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
+            )
+        else:
+            baseline, burst, base_iops, burst_iops = RATES[capacity]
+            yield _sized(base, THROUGHPUT, baseline * MIB_PER_MB, burst * MIB_PER_MB, MIB_S)
+            yield _sized(base, OPERATIONS, base_iops, burst_iops, IOPS)
+
+    def _base(self, thing: Thing) -> Resource:
+        """A file server without its buckets."""
+        item = thing.item
+        capacity_mb_s = item.get("WindowsConfiguration", {}).get("ThroughputCapacity")
+        return Resource(
+            kind=self.name,
+            id=thing.id,
+            level_metric=THROUGHPUT,
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=None,
+            is_documented=False,
+            limit=Limit(rate=0.0, binding="throughput"),
+            statistic="Average",
+            in_use=_fsx.is_file_system_running(item),
+            reports_when_idle=True,
+            published_every_s=PERIOD_S,
+            rate_unit=MIB_S,
+            under_way=_fsx.unsettled_change(item),
+            facts={"type": f"FSx {item['FileSystemType']}"},
+            spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
+        )
+
+    def _unsized(self, thing: Thing, why: str) -> Iterator[Resource]:
+        """The two buckets of a server of which only the balances are known."""
+        base = self._base(thing)
+        for metric, unit in ((THROUGHPUT, MIB_S), (OPERATIONS, IOPS)):
+            bucket = unsized_bucket(FULL_LASTS.value)
+            yield replace(
+                base,
+                level_metric=metric,
+                bucket=bucket,
+                is_sized=False,
+                limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
+                rate_unit=unit,
+                spec={},
+                caveats=(why,),
+            )
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """The smallest throughput capacity that sustains it; its price is not known here."""
+        is_bytes = resource.rate_unit == MIB_S
+        needed = demand / MIB_PER_MB if is_bytes else demand
+        present = int(resource.spec["throughput_capacity"])
+        sustained_by_capacity = {
+            capacity: rates[0 if is_bytes else 2] for capacity, rates in RATES.items()
+        } | {capacity: rates[0 if is_bytes else 1] for capacity, rates in SUSTAINED.items()}
+        for capacity, sustained in sustained_by_capacity.items():
+            if capacity > present and sustained >= needed:
+                yield _raise_to(resource, capacity, sustained)
+                return
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """Build the answer of DescribeFileSystems for a stated example; raises ValueError for a capacity that AWS does not offer."""
+        capacity = round(float_in(spec, "throughput_capacity"))
+        if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
+            allowed = ", ".join(map(str, RATES))
+            msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
+            raise ValueError(msg)
+        listed = {
+            "FileSystemId": "fs-example",
+            "FileSystemType": _fsx.WINDOWS,
+            "WindowsConfiguration": {"ThroughputCapacity": capacity},
+        }
+        return listed, {}
+
+
+KIND = FsxFileServer()

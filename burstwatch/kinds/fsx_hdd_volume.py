@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.load import MIB
@@ -11,12 +12,11 @@ from burstwatch.formatting import number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds import _fsx
-from burstwatch.kinds._disk import MIB_S, cause_of, rate_facts, totals_of
+from burstwatch.kinds._disk import MIB_S, Disk, rate_facts
 from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import (
     Example,
     Item,
-    Kind,
     RatesByMetric,
     Related,
     Thing,
@@ -63,108 +63,108 @@ def hdd_bucket(size_gib: float) -> Bucket:
     return Bucket(capacity=CAPACITY.value * tib, refill=min(EARNED.value * tib, burst), burst=burst)
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The bucket of the disks of one file system; none for other types and for SSD."""
-    item = thing.item
-    if item["FileSystemType"] != _fsx.WINDOWS:
-        return
-    storage = item.get("StorageType", "")
-    bucket = hdd_bucket(item["StorageCapacity"])
-    is_hdd = storage == HDD
-    yield Resource(
-        kind=KIND.name,
-        id=KIND.resource_id(thing.id),
-        level_metric=BALANCE,
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=bucket if is_hdd else None,
-        no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
-        limit=Limit(rate=bucket.burst, binding="volume_throughput"),
-        statistic="Average",
-        in_use=_fsx.is_file_system_running(item),
-        reports_when_idle=True,
-        rate_unit=MIB_S,
-        least_lead_s=LEAD_S,
-        facts={
-            "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
-            "size_gib": f"{item['StorageCapacity']:g}",
-            **rate_facts(bucket.refill, bucket.burst),
-        },
-        # The throughput capacity of its server in MB/s, where it is known.
-        detail=item.get("WindowsConfiguration", {}).get("ThroughputCapacity"),
-        under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
-        spec={"size_gib": f"{item['StorageCapacity']:g}"},
-    )
+class FsxHddVolume(Disk):
+    """The HDD storage of FSx for Windows."""
 
-
-def spent(
-    resource: Resource, totals: Totals, start_s: float, period_s: float
-) -> DemandPoint | None:
-    """MiB a second of one period; a random read of HDD may cost a whole MiB."""
     traffic = _fsx.DISK_TRAFFIC
-    if not totals.keys() >= set(traffic.metrics):
-        return None
-    rate = (totals[traffic.read_bytes] + totals[traffic.write_bytes]) / MIB / period_s
-    ops = (totals[traffic.read_ops] + totals[traffic.write_ops]) / period_s
-    most = max(rate, min(ops, resource.limit.rate))
-    return demand_point(resource, start_s, period_s, rate, most=most)
+    io_kib = 1_024.0
 
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """SSD storage, or more of HDD; their prices are not known here."""
-    yield Fix(
-        action="change to SSD storage",
-        effect="its disks have no credits; it cannot be changed back",
-        takes="takes minutes to hours",
-        commands=(_fsx.update(resource, {"StorageType": SSD}),),
-        afterwards=Afterwards(bucket=None),
-    )
-    size_gib = float(resource.facts["size_gib"])
-    needed_gib = demand / EARNED.value * GIB_PER_TIB
-    grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
-    server_mb_s: float | None = resource.detail
-    may_grow = server_mb_s is None or server_mb_s >= LEAST_SERVER.value
-    if grown_gib <= LARGEST_GIB and may_grow:
-        yield Fix(
-            action=f"grow the storage to {number(grown_gib)} GiB",
-            effect="covers the current load; AWS takes the next growth after six hours at the earliest",
-            takes="takes minutes to hours",
-            commands=(_fsx.update(resource, {"StorageCapacity": grown_gib}),),
-            afterwards=Afterwards(bucket=hdd_bucket(grown_gib), rate=hdd_bucket(grown_gib).burst),
-        )
-
-
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    listed = {
-        "FileSystemId": "fs-example",
-        "FileSystemType": _fsx.WINDOWS,
-        "StorageType": HDD,
-        "StorageCapacity": float_in(spec, "size_gib", low=SMALLEST_GIB, high=LARGEST_GIB),
-    }
-    return listed, {}
-
-
-KIND = Kind(
-    name="fsx_hdd_volume",
-    namespace="AWS/FSx",
-    dimensions=("FileSystemId",),
-    part="hdd",
-    inventory=_fsx.FILE_SYSTEMS,
-    tagging=_fsx.TAGGING,
-    level_metrics=(BALANCE,),
-    demand_metrics=_fsx.DISK_METRICS,
-    describe=describe,
-    spent=spent,
-    console=_fsx.CONSOLE,
-    limits={"volume_throughput": "the disks' throughput"},
-    cause=cause_of(_fsx.DISK_TRAFFIC),
-    fixes=fixes,
-    example=Example(
+    name = "fsx_hdd_volume"
+    namespace = "AWS/FSx"
+    dimensions = ("FileSystemId",)
+    part = "hdd"
+    inventory = _fsx.FILE_SYSTEMS
+    tagging = _fsx.TAGGING
+    level_metrics = (BALANCE,)
+    demand_metrics = _fsx.DISK_METRICS
+    console = _fsx.CONSOLE
+    limits = MappingProxyType({"volume_throughput": "the disks' throughput"})
+    example = Example(
         spec={"size_gib": "the storage capacity"},
         load={"mib_s": "MiB per second"},
-        item=_item,
-        totals=totals_of(_fsx.DISK_TRAFFIC, io_kib=1_024.0),
         unit="MiB",
-    ),
-)
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The bucket of the disks of one file system; none for other types and for SSD."""
+        item = thing.item
+        if item["FileSystemType"] != _fsx.WINDOWS:
+            return
+        storage = item.get("StorageType", "")
+        bucket = hdd_bucket(item["StorageCapacity"])
+        is_hdd = storage == HDD
+        yield Resource(
+            kind=self.name,
+            id=self.resource_id(thing.id),
+            level_metric=BALANCE,
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=bucket if is_hdd else None,
+            no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
+            limit=Limit(rate=bucket.burst, binding="volume_throughput"),
+            statistic="Average",
+            in_use=_fsx.is_file_system_running(item),
+            reports_when_idle=True,
+            rate_unit=MIB_S,
+            least_lead_s=LEAD_S,
+            facts={
+                "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
+                "size_gib": f"{item['StorageCapacity']:g}",
+                **rate_facts(bucket.refill, bucket.burst),
+            },
+            # The throughput capacity of its server in MB/s, where it is known.
+            detail=item.get("WindowsConfiguration", {}).get("ThroughputCapacity"),
+            under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
+            spec={"size_gib": f"{item['StorageCapacity']:g}"},
+        )
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """MiB a second of one period; a random read of HDD may cost a whole MiB."""
+        traffic = _fsx.DISK_TRAFFIC
+        if not totals.keys() >= set(traffic.metrics):
+            return None
+        rate = (totals[traffic.read_bytes] + totals[traffic.write_bytes]) / MIB / period_s
+        ops = (totals[traffic.read_ops] + totals[traffic.write_ops]) / period_s
+        most = max(rate, min(ops, resource.limit.rate))
+        return demand_point(resource, start_s, period_s, rate, most=most)
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """SSD storage, or more of HDD; their prices are not known here."""
+        yield Fix(
+            action="change to SSD storage",
+            effect="its disks have no credits; it cannot be changed back",
+            takes="takes minutes to hours",
+            commands=(_fsx.update(resource, {"StorageType": SSD}),),
+            afterwards=Afterwards(bucket=None),
+        )
+        size_gib = float(resource.facts["size_gib"])
+        needed_gib = demand / EARNED.value * GIB_PER_TIB
+        grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
+        server_mb_s: float | None = resource.detail
+        may_grow = server_mb_s is None or server_mb_s >= LEAST_SERVER.value
+        if grown_gib <= LARGEST_GIB and may_grow:
+            yield Fix(
+                action=f"grow the storage to {number(grown_gib)} GiB",
+                effect="covers the current load; AWS takes the next growth after six hours at the earliest",
+                takes="takes minutes to hours",
+                commands=(_fsx.update(resource, {"StorageCapacity": grown_gib}),),
+                afterwards=Afterwards(
+                    bucket=hdd_bucket(grown_gib), rate=hdd_bucket(grown_gib).burst
+                ),
+            )
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """A file system of the stated size, of those that AWS makes."""
+        listed = {
+            "FileSystemId": "fs-example",
+            "FileSystemType": _fsx.WINDOWS,
+            "StorageType": HDD,
+            "StorageCapacity": float_in(spec, "size_gib", low=SMALLEST_GIB, high=LARGEST_GIB),
+        }
+        return listed, {}
+
+
+KIND = FsxHddVolume()

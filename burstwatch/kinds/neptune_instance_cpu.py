@@ -4,15 +4,27 @@ No page of AWS lists their credit metrics. Where AWS publishes none, the instanc
 """
 
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds._database_cpu import database_kind
+from burstwatch.kinds._database_cpu import DatabaseCpu
 
-KIND = database_kind(
-    name="neptune_instance_cpu",
-    namespace="AWS/Neptune",
-    metric=_cpu.BALANCE,
-    engine=_rds.NEPTUNE,
-    is_own=lambda engine: engine.startswith(_rds.NEPTUNE),
-    console="neptune/home?region={region}#database:id={id};is-cluster=false",
-    largest=lambda _engine: "medium",
-    service="neptune",
-)
+
+class NeptuneInstanceCpu(DatabaseCpu):
+    """The instances of Neptune."""
+
+    name = "neptune_instance_cpu"
+    namespace = "AWS/Neptune"
+    engine = _rds.NEPTUNE
+    metric = _cpu.BALANCE
+    level_metrics = (metric,)
+    service = "neptune"
+    console = "neptune/home?region={region}#database:id={id};is-cluster=false"
+
+    def is_own(self, engine: str) -> bool:
+        """True for its engine."""
+        return engine.startswith(self.engine)
+
+    def largest(self, engine: str) -> str:
+        """The largest T size."""
+        return "medium"
+
+
+KIND = NeptuneInstanceCpu()

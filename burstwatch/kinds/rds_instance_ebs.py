@@ -9,19 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _rds
-from burstwatch.kinds._disk import LIMITS, cause_of, estimated_spent
 from burstwatch.kinds._ec2 import INSTANCE_TYPES
 from burstwatch.kinds._instance_ebs import (
-    BYTE_BALANCE,
-    IO_BALANCE,
     NO_RATE,
+    InstanceEbs,
     buckets_of,
-    fixes_of,
-    instance_example,
     reach_of,
     without_bucket,
 )
-from burstwatch.kinds.base import Item, Kind, Lookup, Related, Thing
+from burstwatch.kinds.base import Item, Lookup, Related, Thing
 from burstwatch.kinds.rds_storage import storage_volumes
 from burstwatch.sources import Source
 
@@ -57,37 +53,6 @@ def _types(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     return {name for item in lists["inventory"] if (name := _instance_type(item))}
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The instance's two buckets, or the one reason why it has none.
-
-    Raises:
-        ValueError: if the type's numbers are not known: then nothing can be said of it.
-    """
-    item, instance_type = thing.item, _instance_type(thing.item)
-    if not _is_own(item) or not (instance_type or _has_extra_memory(item)):
-        return
-    resource = Resource(
-        kind=KIND.name,
-        id=KIND.resource_id(thing.id),
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=None,
-        limit=NO_RATE,
-        in_use=_rds.is_database_running(item),
-        reports_when_idle=True,
-        history_from_s=_rds.created_s(item),
-        under_way=_rds.unsettled_status(item, _rds.CHANGING),
-        facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
-    )
-    if not instance_type:
-        reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"
-        yield without_bucket(resource, not_watched=reason)
-        return
-    spec = related[TYPES].get(instance_type)
-    yield from buckets_of(resource, instance_type, spec, _reach(item))
-
-
 def _reach(item: Item) -> dict[str, float]:
     """The most that its volumes can ask of it; empty where nobody can say, and while it is being changed."""
     is_changing = bool(_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}))
@@ -95,29 +60,59 @@ def _reach(item: Item) -> dict[str, float]:
     return reach_of([*storage, ROOT]) if storage else {}
 
 
-def _item(instance_class: str) -> Item:
-    return {
-        "DBInstanceIdentifier": "example",
-        "DBInstanceClass": instance_class,
-        "Engine": "postgres",
-    }
+class RdsInstanceEbs(InstanceEbs):
+    """RDS instances with EBS credits."""
+
+    traffic = _rds.TRAFFIC
+    word = "class"
+
+    name = "rds_instance_ebs"
+    namespace = "AWS/RDS"
+    dimensions = ("DBInstanceIdentifier",)
+    part = "ebs"
+    inventory = _rds.DATABASES
+    tagging = _rds.TAGGING
+    lookups = (Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),)
+    demand_metrics = _rds.TRAFFIC_METRICS
+    console = _rds.CONSOLE
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The instance's two buckets, or the one reason why it has none.
+
+        Raises:
+            ValueError: if the type's numbers are not known: then nothing can be said of it.
+        """
+        item, instance_type = thing.item, _instance_type(thing.item)
+        if not _is_own(item) or not (instance_type or _has_extra_memory(item)):
+            return
+        resource = Resource(
+            kind=self.name,
+            id=self.resource_id(thing.id),
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=None,
+            limit=NO_RATE,
+            in_use=_rds.is_database_running(item),
+            reports_when_idle=True,
+            history_from_s=_rds.created_s(item),
+            under_way=_rds.unsettled_status(item, _rds.CHANGING),
+            facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
+        )
+        if not instance_type:
+            reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"
+            yield without_bucket(resource, not_watched=reason)
+            return
+        spec = related[TYPES].get(instance_type)
+        yield from buckets_of(resource, instance_type, spec, _reach(item))
+
+    def listed(self, instance_class: str) -> Item:
+        """An instance of the class."""
+        return {
+            "DBInstanceIdentifier": "example",
+            "DBInstanceClass": instance_class,
+            "Engine": "postgres",
+        }
 
 
-KIND = Kind(
-    name="rds_instance_ebs",
-    namespace="AWS/RDS",
-    dimensions=("DBInstanceIdentifier",),
-    part="ebs",
-    inventory=_rds.DATABASES,
-    tagging=_rds.TAGGING,
-    lookups=(Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),),
-    level_metrics=(IO_BALANCE, BYTE_BALANCE),
-    demand_metrics=_rds.TRAFFIC_METRICS,
-    describe=describe,
-    spent=estimated_spent(_rds.TRAFFIC),
-    console=_rds.CONSOLE,
-    limits=LIMITS,
-    cause=cause_of(_rds.TRAFFIC),
-    fixes=fixes_of("class"),
-    example=instance_example(_rds.TRAFFIC, _item),
-)
+KIND = RdsInstanceEbs()

@@ -19,7 +19,7 @@ from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import Limit, Resource
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import _rds
-from burstwatch.kinds._disk import IOPS, LIMITS, cause_of, rate_facts, totals_of
+from burstwatch.kinds._disk import IOPS, LIMITS, Disk, rate_facts
 from burstwatch.kinds._rds import (
     CONSOLE,
     DATABASES,
@@ -33,7 +33,6 @@ from burstwatch.kinds._spent import binding_of, demand_of
 from burstwatch.kinds.base import (
     Example,
     Item,
-    Kind,
     RatesByMetric,
     Related,
     Thing,
@@ -115,45 +114,6 @@ class Storage:
         return self.stripes * self.volume.limit_mib_s
 
 
-def describe(thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-    """The storage of one database instance; none for engines with a storage of another kind.
-
-    Raises:
-        ValueError: for an engine whose striping is not known here.
-    """
-    item = thing.item
-    engine, status = item["Engine"], item.get("DBInstanceStatus", "")
-    if engine.startswith(OTHER_STORAGE):
-        return
-    storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
-    resource = Resource(
-        kind=KIND.name,
-        id=thing.id,
-        level_metric=KIND.level_metrics[0],
-        name=thing.name,
-        tags=thing.tags,
-        unit=thing.unit,
-        bucket=None,
-        no_bucket_reason=f"{storage_type} has no burst credits",
-        limit=Limit(rate=0.0, binding=NO_LIMIT),
-        # One sample a minute, and no page says of which instant in it.
-        statistic="Average",
-        in_use=is_database_running(item),
-        reports_when_idle=True,
-        rate_unit=IOPS,
-        facts={
-            "type": f"{engine} {storage_type} {size_gib:g} GiB",
-            "volume_type": storage_type,
-            "size_gib": f"{size_gib:g}",
-        },
-        spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
-        caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
-        history_from_s=created_s(item),
-    )
-    # The sizes of other types have other limits on RDS than on EBS.
-    yield _with_bucket(resource, item) if storage_type == "gp2" else resource
-
-
 def storage_volumes(item: Item) -> list[VolumeSpec]:
     """The volumes below a database, by what they can reach together; none where that is not known."""
     storage_type, size_gib = item.get("StorageType"), item.get("AllocatedStorage", 0)
@@ -225,53 +185,10 @@ def _striped(bucket: Bucket, stripes: int) -> Bucket:
     )
 
 
-def spent(
-    resource: Resource, totals: Totals, start_s: float, period_s: float
-) -> DemandPoint | None:
-    """Credits per second of one period's operations and bytes."""
-    storage: Storage | None = resource.detail
-    if storage is None or not totals.keys() >= set(TRAFFIC.metrics):
-        return None
-    ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]
-    mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
-    cost = charge(storage.volume, ops=ops, mib=mib)
-    return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
-
-
-def fixes(resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-    """Storage of the type gp3, which has no credits: as it is, and grown to the size from which RDS stripes it.
-
-    Below that size gp3 has fixed rates, and AWS refuses a request that names them. From it on the request must
-    name the IOPS and the size.
-    """
-    storage: Storage = resource.detail
-    threshold, mib_s_needed = _striped_from(storage.engine), _mib_s_of(rates)
-    if threshold is None:
-        yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=True)
-    elif storage.size_gib >= threshold.value:
-        yield _gp3_fix(resource, STRIPED, mib_s_needed, is_chosen=True)
-    else:
-        if mib_s_needed <= SINGLE.mib_s.value:  # that cannot be raised there
-            yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=False)
-        grown_gib = max(threshold.value, storage.size_gib * LEAST_GROWTH.value)
-        yield _gp3_fix(
-            resource, STRIPED, mib_s_needed, is_chosen=True, grown_gib=math.ceil(grown_gib)
-        )
-
-
 def _mib_s_of(rates: RatesByMetric) -> float:
     """MiB a second of reads and writes together; 0 where they are not known."""
     load = io_load(TRAFFIC, rates)
     return load.mib_s if load else 0.0
-
-
-def usd_month(resource: Resource) -> float | None:
-    """The price of gp2 storage."""
-    storage: Storage | None = resource.detail
-    gp2 = price(PRICES, resource.region, "gp2")
-    if storage is None or gp2 is None:
-        return None
-    return gp2.value * storage.size_gib * (2 if storage.is_multi_az else 1)
 
 
 def _gp3_fix(
@@ -332,43 +249,21 @@ def _more_usd(resource: Resource, size_gib: float, paid_mib_s: float) -> float |
     return usd * (2 if storage.is_multi_az else 1)
 
 
-def totals(resource: Resource, load: Mapping[str, float]) -> Totals:
-    """The amounts of one second of a load, as far as the volumes' throughput lets it through."""
-    demand = totals_of(TRAFFIC)(resource, load)
-    storage: Storage | None = resource.detail
-    mib = demand[TRAFFIC.read_bytes] / MIB
-    if storage is None or not mib:
-        return demand
-    share = min(1.0, storage.mib_s / mib)
-    return {metric: amount * share for metric, amount in demand.items()}
+class RdsStorage(Disk):
+    """The storage of RDS databases; of the type gp2 it has credits."""
 
+    traffic = TRAFFIC
 
-def _item(spec: Mapping[str, str]) -> tuple[Item, Related]:
-    listed = {
-        "DBInstanceIdentifier": "example",
-        "Engine": spec.get("engine", DEFAULT_ENGINE),
-        "StorageType": spec["type"],
-        "AllocatedStorage": float_in(spec, "size_gib"),
-    }
-    return listed, {}
-
-
-KIND = Kind(
-    name="rds_storage",
-    namespace="AWS/RDS",
-    dimensions=("DBInstanceIdentifier",),
-    inventory=DATABASES,
-    tagging=TAGGING,
-    level_metrics=("BurstBalance",),
-    demand_metrics=TRAFFIC_METRICS,
-    describe=describe,
-    spent=spent,
-    console=CONSOLE,
-    limits=LIMITS,
-    cause=cause_of(TRAFFIC),
-    fixes=fixes,
-    usd_month=usd_month,
-    example=Example(
+    name = "rds_storage"
+    namespace = "AWS/RDS"
+    dimensions = ("DBInstanceIdentifier",)
+    inventory = DATABASES
+    tagging = TAGGING
+    level_metrics = ("BurstBalance",)
+    demand_metrics = TRAFFIC_METRICS
+    console = CONSOLE
+    limits = LIMITS
+    example = Example(
         spec={
             "type": "gp2",
             "size_gib": "the allocated storage",
@@ -379,9 +274,107 @@ KIND = Kind(
             "mib_s": "MiB per second",
             "io_kib": "KiB per operation (default 16)",
         },
-        item=_item,
-        totals=totals,
         unit="io",
         defaults={"engine": DEFAULT_ENGINE},
-    ),
-)
+    )
+
+    def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
+        """The storage of one database instance; none for engines with a storage of another kind.
+
+        Raises:
+            ValueError: for an engine whose striping is not known here.
+        """
+        item = thing.item
+        engine, status = item["Engine"], item.get("DBInstanceStatus", "")
+        if engine.startswith(OTHER_STORAGE):
+            return
+        storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
+        resource = Resource(
+            kind=self.name,
+            id=thing.id,
+            level_metric=self.level_metrics[0],
+            name=thing.name,
+            tags=thing.tags,
+            unit=thing.unit,
+            bucket=None,
+            no_bucket_reason=f"{storage_type} has no burst credits",
+            limit=Limit(rate=0.0, binding=NO_LIMIT),
+            # One sample a minute, and no page says of which instant in it.
+            statistic="Average",
+            in_use=is_database_running(item),
+            reports_when_idle=True,
+            rate_unit=IOPS,
+            facts={
+                "type": f"{engine} {storage_type} {size_gib:g} GiB",
+                "volume_type": storage_type,
+                "size_gib": f"{size_gib:g}",
+            },
+            spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
+            caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
+            history_from_s=created_s(item),
+        )
+        # The sizes of other types have other limits on RDS than on EBS.
+        yield _with_bucket(resource, item) if storage_type == "gp2" else resource
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """Credits per second of one period's operations and bytes."""
+        storage: Storage | None = resource.detail
+        if storage is None or not totals.keys() >= set(TRAFFIC.metrics):
+            return None
+        ops = totals[TRAFFIC.read_ops] + totals[TRAFFIC.write_ops]
+        mib = (totals[TRAFFIC.read_bytes] + totals[TRAFFIC.write_bytes]) / MIB
+        cost = charge(storage.volume, ops=ops, mib=mib)
+        return demand_of(cost, start_s, period_s, binding_of(resource, ops / period_s))
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """Storage of the type gp3, which has no credits: as it is, and grown to the size from which RDS stripes it.
+
+        Below that size gp3 has fixed rates, and AWS refuses a request that names them. From it on the request must
+        name the IOPS and the size.
+        """
+        storage: Storage = resource.detail
+        threshold, mib_s_needed = _striped_from(storage.engine), _mib_s_of(rates)
+        if threshold is None:
+            yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=True)
+        elif storage.size_gib >= threshold.value:
+            yield _gp3_fix(resource, STRIPED, mib_s_needed, is_chosen=True)
+        else:
+            if mib_s_needed <= SINGLE.mib_s.value:  # that cannot be raised there
+                yield _gp3_fix(resource, SINGLE, mib_s_needed, is_chosen=False)
+            grown_gib = max(threshold.value, storage.size_gib * LEAST_GROWTH.value)
+            yield _gp3_fix(
+                resource, STRIPED, mib_s_needed, is_chosen=True, grown_gib=math.ceil(grown_gib)
+            )
+
+    def usd_month(self, resource: Resource) -> float | None:
+        """The price of gp2 storage."""
+        storage: Storage | None = resource.detail
+        gp2 = price(PRICES, resource.region, "gp2")
+        if storage is None or gp2 is None:
+            return None
+        return gp2.value * storage.size_gib * (2 if storage.is_multi_az else 1)
+
+    def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
+        """The amounts of one second of a load, as far as the volumes' throughput lets it through."""
+        demand = super().totals(resource, load)
+        storage: Storage | None = resource.detail
+        mib = demand[TRAFFIC.read_bytes] / MIB
+        if storage is None or not mib:
+            return demand
+        share = min(1.0, storage.mib_s / mib)
+        return {metric: amount * share for metric, amount in demand.items()}
+
+    def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
+        """A database with storage of the stated size."""
+        listed = {
+            "DBInstanceIdentifier": "example",
+            "Engine": spec.get("engine", DEFAULT_ENGINE),
+            "StorageType": spec["type"],
+            "AllocatedStorage": float_in(spec, "size_gib"),
+        }
+        return listed, {}
+
+
+KIND = RdsStorage()

@@ -7,7 +7,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.formatting import number, recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint
-from burstwatch.kinds.base import Kind, from_percent
+from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import Points, Sample
 
 #: CloudWatch rounds a balance, so a step of this much more is no contradiction.
@@ -34,7 +34,7 @@ def doubts(
 ) -> Iterator[str]:
     """A line for each contradiction, with its first time and how often it occurs."""
     bucket = resource.bucket
-    is_percent = kind.to_ratio is from_percent
+    is_percent = kind.is_percent
     levels, demand = points
     values = [
         sample.values[resource.level_metric]
@@ -67,7 +67,7 @@ def doubts(
 def _scale_doubts(values: Sequence[float], resource: Resource, kind: Kind) -> Iterator[str]:
     """Levels far above a full bucket of this size, or always far below it; only of levels that are counted credits."""
     ratio = kind.to_ratio(resource, TINY)
-    is_counted = kind.to_ratio is not from_percent and kind.to_ratio(resource, 0.0) == 0.0
+    is_counted = not kind.is_percent and kind.to_ratio(resource, 0.0) == 0.0
     if not (values and is_counted and ratio > 0):
         return
     full, highest = TINY / ratio, max(values)

@@ -15,7 +15,7 @@ from burstwatch.bucket import HOUR_S, MINUTE_S
 from burstwatch.formatting import recorded_time
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S
-from burstwatch.kinds.base import PERCENT, Kind, from_percent
+from burstwatch.kinds.base import PERCENT, Kind
 from burstwatch.recordings.matching import Matched
 from burstwatch.recordings.samples import Contents, Sample, at_period
 
@@ -212,7 +212,7 @@ def _worse(metric: str, matched: Matched, kind: Kind) -> Callable[[float, float]
 
 
 def _check_percent(matched: Matched, kind: Kind, name: str) -> None:
-    if kind.to_ratio is not from_percent:
+    if not kind.is_percent:
         return
     metric = matched.resource.level_metric
     for at, value in matched.points.get(metric, ()):

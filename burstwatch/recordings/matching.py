@@ -13,8 +13,7 @@ from itertools import chain, groupby
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import PERCENT, Kind, from_percent
-from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
+from burstwatch.kinds.base import PERCENT, Kind
 from burstwatch.recordings.samples import (
     VOLUME_COLUMNS,
     Contents,
@@ -122,7 +121,7 @@ def match_metrics(
         raise ValueError(msg)
     points = {metric: _joined(parts, metric, name) for metric, parts in chosen_by_metric.items()}
     levels = chosen_by_metric.get(resource.level_metric, ())
-    is_percent = kind.to_ratio is from_percent and not contents.is_own
+    is_percent = kind.is_percent and not contents.is_own
     if is_percent and _are_shares(levels, points.get(resource.level_metric, ())):
         points[resource.level_metric] = [
             (at, round(PERCENT * value, 10)) for at, value in points[resource.level_metric]
@@ -271,11 +270,10 @@ def _bucket_of(
 
 def _metric_of(series: RecordedSeries, kind: Kind) -> str:
     """The metric that a series is, or nothing."""
-    short = VOLUME_COLUMNS if kind is EBS_VOLUME else {}
     metrics = sorted(kind.metrics, key=len, reverse=True)
     for name in series.names:
-        if name in short:
-            return short[name]
+        if name in kind.columns:
+            return kind.columns[name]
         plain = _plain(name)
         for metric in metrics:
             if _plain(metric) in plain:
@@ -323,8 +321,7 @@ def _plain(name: str) -> str:
 
 
 def _allowed(kind: Kind) -> list[str]:
-    short = VOLUME_COLUMNS if kind is EBS_VOLUME else {}
-    return [*kind.metrics, *short]
+    return [*kind.metrics, *kind.columns]
 
 
 @cache

@@ -12,16 +12,10 @@ from typing import TypeAlias
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
 from burstwatch.kinds.base import Kind
-from burstwatch.kinds.ebs_volume import KIND, TRAFFIC
+from burstwatch.kinds.ebs_volume import KIND
 
 #: Our own short names of a volume's metrics.
-VOLUME_COLUMNS: Mapping[str, str] = {
-    "balance_percent": KIND.level_metrics[0],
-    "read_ops": TRAFFIC.read_ops,
-    "write_ops": TRAFFIC.write_ops,
-    "read_bytes": TRAFFIC.read_bytes,
-    "write_bytes": TRAFFIC.write_bytes,
-}
+VOLUME_COLUMNS = KIND.columns
 COLUMNS = ("t_s", *VOLUME_COLUMNS)
 
 #: Levels and demand in time order.
@@ -43,8 +37,8 @@ def volume_sample(t_s: float, **cells: float | None) -> Sample:
 
 
 def columns_of(kind: Kind) -> Mapping[str, str]:
-    """The metrics of a file of ours by column: a volume's have short names."""
-    return VOLUME_COLUMNS if kind is KIND else {name: name for name in kind.metrics}
+    """The metrics of a file of ours by column: some have short names."""
+    return kind.columns or {name: name for name in kind.metrics}
 
 
 def write_samples(

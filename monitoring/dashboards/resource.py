@@ -8,7 +8,7 @@ from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.client.names import NAMESPACE, TIME_METRIC
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import DemandMetric, Kind, from_percent
+from burstwatch.kinds.base import DemandMetric, Kind
 from monitoring.dashboards.cloudwatch import KIND, deployment, math, region, values_of
 from monitoring.dashboards.parts import (
     RESOURCE_BOARD,
@@ -70,7 +70,7 @@ def build() -> dm.Dashboard:
 def _credits() -> Panel:
     """One graph for every kind, for a kind that has none of another's metrics would leave theirs empty."""
     levels = [(kind, name) for kind in KINDS for name in kind.level_metrics]
-    in_percent = sorted({name for kind, name in levels if kind.to_ratio is from_percent})
+    in_percent = sorted({name for kind, name in levels if kind.is_percent})
     return graph(
         "Credits", "What AWS publishes: percent of a full bucket for EBS and FSx, CPU credits of which each is one vCPU for a minute, bytes for EFS.",
         kind=KIND, unit="short", width=14, height=10, shades=True,

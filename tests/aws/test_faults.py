@@ -1,7 +1,6 @@
 """Whatever goes wrong during a sweep costs those concerned one sweep at most, and shows."""
 
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from burstwatch.config import Config
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
+from burstwatch.kinds.ebs_volume import EbsVolume
 from burstwatch.polling.order import BATCH
 from tests.conftest import NOW, Cloud
 from tests.fake.herd import Herd, has_bucket
@@ -107,13 +107,14 @@ def test_a_page_of_the_inventory_that_is_refused(fleet: Cloud) -> None:
 def test_a_batch_that_cannot_be_judged_costs_no_other(fleet: Cloud) -> None:
     defects = [ZeroDivisionError("a number that nobody thought of")]
 
-    def fail_once(resource: Resource, value: float) -> float:
-        if defects:
-            raise defects.pop()
-        return VOLUMES.to_ratio(resource, value)
+    class FailingOnce(EbsVolume):
+        def to_ratio(self, resource: Resource, value: float) -> float:
+            if defects:
+                raise defects.pop()
+            return super().to_ratio(resource, value)
 
     memory = Memory()
-    faulty = run_sweep(fleet, memory, kind=replace(VOLUMES, to_ratio=fail_once))
+    faulty = run_sweep(fleet, memory, kind=FailingOnce())
     assert_some_were_lost_and_come_back(fleet, memory, faulty, says="nobody thought of")
 
 
@@ -123,10 +124,11 @@ def test_a_batch_that_fails_is_no_sign_that_the_unit_can_be_seen(cloud: Cloud) -
         volume_id = cloud.aws.add_volume("gp2", 100, instance_id=instance)
     cloud.aws.put("AWS/EBS", "BurstBalance", {"VolumeId": volume_id}, NOW - 120, 100)
 
-    def fail(_resource: Resource, _value: float) -> float:
-        raise ZeroDivisionError
+    class Failing(EbsVolume):
+        def to_ratio(self, resource: Resource, value: float) -> float:
+            raise ZeroDivisionError(resource.id, value)
 
-    result = run_sweep(cloud, Memory(), kind=replace(VOLUMES, to_ratio=fail))
+    result = run_sweep(cloud, Memory(), kind=Failing())
     assert unknown(result) == BATCH + 20
 
 

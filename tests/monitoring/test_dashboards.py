@@ -13,7 +13,7 @@ import yaml
 
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Kind, from_percent
+from burstwatch.kinds.base import Kind
 from burstwatch.polling.bill import FLEET_METRICS, RARE_METRICS
 from burstwatch.polling.cost import RESOURCE_METRICS
 from burstwatch.shards import thing_id
@@ -314,7 +314,7 @@ def test_each_metric_of_a_kind_has_its_unit_on_the_board_of_resources(kind: Kind
     for name in kind.level_metrics:
         amount = "bytes" if name == "BurstCreditBalance" else "short"  # CPU credits
         for line in (name, f"{name} 0001"):
-            expected = "percent" if kind.to_ratio is from_percent else amount
+            expected = "percent" if kind.is_percent else amount
             assert unit_of(by_title["Credits"], line) == expected, line
     for metric in kind.demand_metrics:
         is_moved = re.search("Bytes|Throughput", metric.name)

@@ -80,7 +80,7 @@ def test_every_kind_answers_what_if_and_empties_at_a_load_above_its_baseline(nam
 def test_what_is_served_at_a_limit_is_held_back_by_it_and_half_of_it_by_nothing(name: str) -> None:
     kind, (spec, load) = KINDS[name], example_of(name)
     for resource in described_by_hand(kind, spec):
-        totals = kind.example.totals(resource, load)
+        totals = kind.totals(resource, load)
 
         def spent(
             factor: float, resource: Resource = resource, totals: Totals = totals
@@ -300,7 +300,7 @@ def test_a_wrong_question_is_refused_by_name(args: str, message: str) -> None:
         ),
         ("--kind ec2_instance_cpu --type gp2", "type gp2 has no credits"),
         ("--type gp2 --size-gib 3", "no metric of ebs_volume"),
-        ("--kind ec2_instance_cpu", "needs --spec with type, mode"),
+        ("--kind ec2_instance_cpu", "needs --type, to describe"),
     ],
 )
 def test_a_wrong_replay_is_refused_by_name(args: str, message: str, tmp_path: Path) -> None:

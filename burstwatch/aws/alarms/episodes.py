@@ -13,7 +13,7 @@ from burstwatch.forecast.policy import SEVERITY
 from burstwatch.formatting import DAY, MINUTE
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import MINUTES_KEPT
-from burstwatch.kinds.base import Kind, from_percent
+from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import console_link
 from burstwatch.messages.episode import (
     Episode,
@@ -43,9 +43,7 @@ def close_episode(
         return episode
     kind = snapshot.kinds[buckets[0].kind]
     reaches = min(SEVERITY[resource.highest_verdict] for resource in buckets)
-    is_gone = kind.to_ratio is not from_percent and any(
-        resource.bucket is None for resource in buckets
-    )
+    is_gone = not kind.is_percent and any(resource.bucket is None for resource in buckets)
     if is_gone or reaches < SEVERITY[episode.severity]:
         # It has other credits now, or none, so their values say nothing of the credits that ran out.
         console = console_link(kind, buckets[0])
