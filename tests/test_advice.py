@@ -60,7 +60,7 @@ class Row:
         return [
             resource
             for resource in kind.describe(thing, self.related, 0.0)
-            if resource.bucket is not None and resource.is_sized
+            if resource.bucket is not None and resource.terms.is_sized
         ]
 
 
@@ -506,7 +506,7 @@ def test_an_instance_gets_a_type_that_its_service_has_and_more_credits(
     sizes = list(EARNED["t3"])
     for given in advice[kind.name]:
         names = re.findall(r"t\d\w?\.\w+", given.fix.command)
-        present = cpu_spec(given.resource.facts["instance_type"])
+        present = cpu_spec(given.resource.words.facts["instance_type"])
         most = "large" if "aurora" in given.row.item.get("Engine", "") else "2xlarge"
         for name in names:
             spec = cpu_spec(name)

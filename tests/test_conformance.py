@@ -210,9 +210,9 @@ def test_a_kind_describes_its_worked_examples(kind: Kind) -> None:
         assert resource.level_metric in kind.level_metrics
         assert "/" not in resource.id  # which divides the parts of an alarm's name
         # What is not watched says so: only what has no credits at all may be called well.
-        reasons = [resource.no_bucket_reason, resource.not_watched]
+        reasons = [resource.terms.no_bucket_reason, resource.terms.not_watched]
         assert sum(map(bool, reasons)) == (resource.bucket is None)
-        assert resource.bucket is None or resource.rate_unit
+        assert resource.bucket is None or resource.words.rate_unit
         assert resource.bucket is None or resource.limit.binding in kind.limits
         assert len(kind.dimensions_of(resource)) == len(kind.dimensions)
     assert any(resource.bucket for resource in resources)
@@ -315,11 +315,11 @@ def test_every_page_of_a_kinds_inventory_is_read(kind: Kind, cloud: Cloud) -> No
 def test_a_resource_says_how_it_would_be_described_by_hand(kind: Kind) -> None:
     for resource in described(kind, examples_of(kind)):
         is_changing = resource.id in examples_of(kind).FOUND.get("modifications", {})
-        if resource.bucket is None or is_changing or not resource.is_sized:
+        if resource.bucket is None or is_changing or not resource.terms.is_sized:
             continue
         by_hand = {one.level_metric: one for one in described_by_hand(kind, resource.spec)}
         again = by_hand[resource.level_metric]
-        assert again.is_documented == resource.is_documented
+        assert again.terms.is_documented == resource.terms.is_documented
         assert again.bucket is not None
         assert asdict(again.bucket) == pytest.approx(asdict(resource.bucket))
 

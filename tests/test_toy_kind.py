@@ -22,7 +22,7 @@ from tests.kinds.playing import (
 #: dimensions, rates, a level that is credits and not percent, names in upper and lower case.
 TOY = """
 from burstwatch.bucket import Bucket
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Words
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds.base import AtZero, Cause, DemandMetric, Example, Kind, Listing, Tagging, Thing
 
@@ -51,8 +51,8 @@ class Toy(Kind):
             kind="toy", id=f"{thing.id}.{thing.item['PromotionTier']}", level_metric="CPUCreditBalance",
             name=thing.name, tags=thing.tags, unit=thing.unit, dimensions=(thing.id, thing.item["Engine"]),
             bucket=Bucket(capacity=576.0 * 60, refill=24.0 * 60 / 3600, burst=2.0),
-            limit=Limit(rate=2.0, binding="cpu"), statistic="Average", rate_unit="vCPU",
-            is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted"),
+            limit=Limit(rate=2.0, binding="cpu"), reporting=Reporting(statistic="Average"), words=Words(rate_unit="vCPU"),
+            terms=BucketTerms(is_documented=False, highest_verdict=thing.item.get("LicenseModel", "exhausted")),
         )
 
     def to_ratio(self, resource, value):

@@ -167,12 +167,12 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         name=resource.name,
         kind=resource.kind,
         unit=resource.unit,
-        type=resource.facts.get("type", resource.kind),
+        type=resource.words.facts.get("type", resource.kind),
         history_s=history_s,
         finding=finding,
         needed=needed,
         mean=fmean(point.nominal for point in demand) if demand else 0.0,
-        rate_unit=resource.rate_unit,
+        rate_unit=resource.words.rate_unit,
         is_censored=is_censored,
         dry_count=dry_count,
         dry_s=dry_s,
@@ -224,7 +224,7 @@ def _length_s(levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]) -> fl
 def _since_last_size(recorded: Recorded) -> Points:
     """The levels and the load since the last change of the resource, without the credits that a new one has yet to get."""
     levels, demand = recorded.points
-    cut = recorded.resource.history_from_s
+    cut = recorded.resource.reporting.history_from_s
     if cut is not None and not is_by_hand(recorded.resource.unit):
         levels = [level for level in levels if level.start_s >= cut]
         demand = [point for point in demand if point.start_s >= cut]

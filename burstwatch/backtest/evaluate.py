@@ -93,7 +93,7 @@ def score_trial(
         ValueError: if the trial is over with its warm-up.
     """
     kind, resource = find_kinds()[trial.kind], trial.resource
-    statistic, end_s = resource.statistic, trial.rows[-1].t_s + trial.step_s
+    statistic, end_s = resource.reporting.statistic, trial.rows[-1].t_s + trial.step_s
     rows, period_s = at_period(
         trial.rows, trial.step_s, view.period_s, kind=kind, level_statistic=statistic
     )

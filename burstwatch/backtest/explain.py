@@ -263,4 +263,4 @@ def _balance_line(story: Story) -> str:
 
 def type_of(resource: Resource) -> str:
     """The resource's type and size, or else its kind."""
-    return resource.facts.get("type", resource.kind)
+    return resource.words.facts.get("type", resource.kind)

@@ -57,7 +57,7 @@ def _rate_panel(story: Story) -> Chart:
     top = max(1.0, 1.1 * max([burst, *(rate for _, rate in rates)]))
     chart = _chart(
         story,
-        f"Served, in {story.recorded.resource.rate_unit}, against baseline and limit (dashed)",
+        f"Served, in {story.recorded.resource.words.rate_unit}, against baseline and limit (dashed)",
         top,
     )
     chart.axes(x_text=_axis(story), x_ticks=_hours(story), y_text=lambda value: f"{value:g}")

@@ -67,7 +67,9 @@ def volume(volume_type: str, size_gib: float) -> Resource:
     """
     spec = {"type": volume_type, "size_gib": f"{size_gib!r}"}
     (described,) = described_by_hand(KIND, spec)
-    return replace(described, statistic="Minimum")  # as a series is defined
+    return replace(
+        described, reporting=replace(described.reporting, statistic="Minimum")
+    )  # as a series is defined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,7 @@ class Played:
         self._row_ends = [row.t_s + period_s for row in rows]
         self.start_s, self.span_s = rows[0].t_s, self._row_ends[-1] - rows[0].t_s
         levels, demand = points or to_points(rows, resource, period_s, kind)
-        cut, bucket = resource.history_from_s, resource.bucket
+        cut, bucket = resource.reporting.history_from_s, resource.bucket
         levels = [point for point in levels if cut is None or point.start_s >= cut]
         past = to_past([point for point in demand if cut is None or point.start_s >= cut])
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0

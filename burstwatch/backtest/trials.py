@@ -89,7 +89,7 @@ def recorded_trial(
         ValueError: for a resource without a bucket, which can never run out.
     """
     if resource.bucket is None:
-        msg = f"{name}: {resource.no_bucket_reason}"
+        msg = f"{name}: {resource.terms.no_bucket_reason}"
         raise ValueError(msg)
     levels = to_points(rows, resource, step_s, kind)[0]
     events = incidents(

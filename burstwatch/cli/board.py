@@ -97,9 +97,11 @@ class Board:
     def detail(self, key: str) -> str:
         """Everything about one resource, for a person."""
         resource, assessment = self.assessed[key]
-        facts = "\n".join(f"{name}: {value}" for name, value in resource.facts.items() if value)
+        facts = "\n".join(
+            f"{name}: {value}" for name, value in resource.words.facts.items() if value
+        )
         tags = ", ".join(f"{name}={value}" for name, value in resource.tags.items())
-        caveats = "\n".join(resource.caveats)
+        caveats = "\n".join(resource.words.caveats)
         brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
         is_well = assessment.verdict in {"ok", "unknown", "not_watched"}
         helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
@@ -121,10 +123,12 @@ class Board:
         return ShownResource(
             key=key,
             name=printable(resource.name) or resource.id,
-            type=resource.facts.get("type", resource.kind),
+            type=resource.words.facts.get("type", resource.kind),
             verdict=assessment.verdict,
-            balance=NOT_KNOWN if level is None or not resource.has_share else bar(level.likely),
-            spark="".join(map(spark, self.levels.get(key, ()))) if resource.has_share else "",
+            balance=NOT_KNOWN
+            if level is None or not resource.terms.has_share
+            else bar(level.likely),
+            spark="".join(map(spark, self.levels.get(key, ()))) if resource.terms.has_share else "",
             time_left=span(projection.left_s(projection.time_to_empty_s, now)),
             worst=span(projection.left_s(projection.worst_s, now)),
         )
@@ -144,7 +148,7 @@ def is_wanted(resource: Resource, query: str) -> bool:
             resource.name,
             resource.kind,
             resource.region,
-            *resource.facts.values(),
+            *resource.words.facts.values(),
             *tags,
         )
     ).lower()

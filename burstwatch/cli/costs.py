@@ -146,7 +146,7 @@ def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, Co
     groups: dict[str, CostGroup] = defaultdict(lambda: (set(), []))
     for snapshot in looks:
         for resource, assessment in snapshot.buckets:
-            ids, costs = groups[resource.facts.get("type", resource.kind)]
+            ids, costs = groups[resource.words.facts.get("type", resource.kind)]
             ids.add(resource.id)
             costs.append(watching_cost(resource, assessment, config))
     return groups

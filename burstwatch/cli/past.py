@@ -37,7 +37,7 @@ def past_record(recorded: Recorded, config: Config, *, days: float, now: float) 
         "name": resource.name,
         "kind": resource.kind,
         "unit": resource.unit,
-        "type": resource.facts.get("type", resource.kind),
+        "type": resource.words.facts.get("type", resource.kind),
         "days": days,
         "page_count": len(story.pages),
         "run_out_count": len(ran_out),
@@ -47,7 +47,7 @@ def past_record(recorded: Recorded, config: Config, *, days: float, now: float) 
         "run_out_s": sum(
             (empty["refilled_at"] or story.end_s) - empty["empty_at"] for empty in times_empty
         ),
-        "balance_lowest": min(levels, default=None) if resource.has_share else None,
+        "balance_lowest": min(levels, default=None) if resource.terms.has_share else None,
         "pages": [page.record() for page in story.pages],
         "run_out": ran_out,
     }

@@ -240,7 +240,10 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
     """
     buckets = described_by_hand(kind, spec, region=region)
     if contents.is_own and kind.columns:
-        buckets = tuple(replace(bucket, statistic="Minimum") for bucket in buckets)
+        buckets = tuple(
+            replace(bucket, reporting=replace(bucket.reporting, statistic="Minimum"))
+            for bucket in buckets
+        )
     matched = match_metrics(contents, kind, buckets, only=only, name=name)
     grid = to_grid(matched, kind, contents, period_s=period_s, name=name)
     points = to_points(grid.samples, matched.resource, grid.period_s, kind)

@@ -107,7 +107,7 @@ def add_resources(
         if shown is not None and (unit, resource_id) not in shown:
             continue
         labels = labels_of(resource, unit)
-        described = (resource.facts.get("type", ""), printable(resource.place))
+        described = (resource.words.facts.get("type", ""), printable(resource.words.place))
         its_tags = tuple(printable(resource.tags.get(tag, "")) for tag in tags)
         page.add(info, (*labels, *described, *its_tags), 1)
         verdict: Verdict = "unknown" if has_ended else assessment.verdict
@@ -129,7 +129,7 @@ def _add_bucket(page: Page, assessed: Assessed, unit: Unit, now: float) -> None:
     page.add(m.JUDGED_AT, labels, projection.at)
     if projection.data_age_s is not None:
         page.add(m.DATA_AT, labels, projection.at - projection.data_age_s)
-    if bucket is not None and resource.is_sized:
+    if bucket is not None and resource.terms.is_sized:
         page.add(m.LIMIT, labels, resource.limit.rate)
         page.add(m.REFILL, labels, bucket.refill)
         if projection.demand is not None:
@@ -137,7 +137,7 @@ def _add_bucket(page: Page, assessed: Assessed, unit: Unit, now: float) -> None:
     if assessment.verdict in WITHOUT_ANSWER:
         return
     level = projection.level
-    if level is not None and resource.has_share:
+    if level is not None and resource.terms.has_share:
         for bound, ratio in (("low", level.low), ("likely", level.likely), ("high", level.high)):
             page.add(m.BALANCE, (*labels, bound), ratio)
     for bound, seconds in (

@@ -69,20 +69,20 @@ def assess(observation: Observation, config: Config, model: Model = MODEL) -> As
     """Assess one observation."""
     assessment = _assess(observation, config, model)
     resource = observation.resource
-    if resource.starts_empty and SEVERITY.get(assessment.verdict, 0) > SEVERITY["watch"]:
+    if resource.terms.starts_empty and SEVERITY.get(assessment.verdict, 0) > SEVERITY["watch"]:
         assessment = _unless_new(assessment, observation)
-    if resource.highest_verdict == "exhausted":
+    if resource.terms.highest_verdict == "exhausted":
         return assessment
-    return replace(assessment, verdict=_at_most(assessment.verdict, resource.highest_verdict))
+    return replace(assessment, verdict=_at_most(assessment.verdict, resource.terms.highest_verdict))
 
 
 def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
     """Lower the verdict to a watch while a bucket that began empty has not had the time to gather credits."""
     resource, history = observation.resource, observation.history
-    started_s, bucket = resource.in_use_since_s, resource.bucket
+    started_s, bucket = resource.reporting.in_use_since_s, resource.bucket
     if started_s is None or bucket is None or history is None or not history.size:
         return assessment
-    if resource.launch_ratio > 0 and history.first_level() >= resource.launch_ratio / 2:
+    if resource.terms.launch_ratio > 0 and history.first_level() >= resource.terms.launch_ratio / 2:
         return assessment  # it began with credits, and has spent them
     age_s = observation.at - started_s
     if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
@@ -93,7 +93,7 @@ def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
 
 def _assess(observation: Observation, config: Config, model: Model) -> Assessment:
     """Judge one observation: what is not watched, unknown or exhausted at once, anything else by its danger."""
-    not_watched = observation.resource.not_watched
+    not_watched = observation.resource.terms.not_watched
     if not_watched:
         projection = Projection(
             state="unknown", reason=not_watched, at=observation.at, is_published=False

@@ -69,7 +69,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     resource, now = observation.resource, observation.at
     bucket = resource.bucket
     if bucket is None:
-        return Projection(state="not_applicable", reason=resource.no_bucket_reason, at=now)
+        return Projection(state="not_applicable", reason=resource.terms.no_bucket_reason, at=now)
     if observation.missing:
         return _unknown(now, observation.missing)
     history = observation.history
@@ -85,7 +85,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     )
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + period_s:
-        if resource.reports_when_idle:
+        if resource.reporting.reports_when_idle:
             reason = f"the newest datapoint is {age:.0f} s old, although AWS publishes this metric without load too"
             return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
@@ -104,9 +104,9 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == NO_LIMIT else held_back
     projection = _active(
-        bucket, last, demand, now=now, age=age, binding=binding, unit=resource.spend_unit
+        bucket, last, demand, now=now, age=age, binding=binding, unit=resource.words.spend_unit
     )
-    if not resource.is_sized:
+    if not resource.terms.is_sized:
         return replace(projection, reason=BY_SLOPE)
     oddity = history.oddity()
     if oddity:
@@ -143,12 +143,12 @@ def _without_levels(
 ) -> Projection:
     """Project a resource that has published no balance: idle for certain reasons only, else unknown."""
     resource, now = observation.resource, observation.at
-    if not resource.in_use:
+    if not resource.reporting.in_use:
         reason = "not attached or not running, so nothing can spend its credits"
         return Projection(state="idle", reason=reason, at=now)
-    if resource.reports_when_idle:
+    if resource.reporting.reports_when_idle:
         return _never_reported(resource, now)
-    cut = resource.history_from_s
+    cut = resource.reporting.history_from_s
     if cut is not None and cut > now - observation.looked_back_s:
         return _unknown(now, "its size or type was changed, and there is no datapoint since then")
     history = observation.history
@@ -164,7 +164,7 @@ def _without_levels(
 
 def _never_reported(resource: Resource, now: float) -> Projection:
     """Nothing of what is reported even without I/O: just started, or not published at all."""
-    started = resource.history_from_s
+    started = resource.reporting.history_from_s
     if started is not None and now - started < STARTING_S:
         return _unknown(
             now, f"started {span(now - started)} ago, and no {resource.level_metric} yet"

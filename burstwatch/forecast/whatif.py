@@ -128,15 +128,17 @@ def _for_resource(
     unit, size = kind.example.unit, kind.example.unit_size
     bucket = resource.bucket
     if bucket is None:
-        if resource.not_watched:
-            return Answer(state="unknown", reason=resource.not_watched, credit_unit=unit)
-        return Answer(state="not_applicable", reason=resource.no_bucket_reason, credit_unit=unit)
+        if resource.terms.not_watched:
+            return Answer(state="unknown", reason=resource.terms.not_watched, credit_unit=unit)
+        return Answer(
+            state="not_applicable", reason=resource.terms.no_bucket_reason, credit_unit=unit
+        )
     point = kind.spent(resource, kind.totals(resource, load), 0.0, 1.0)
     demand = 0.0 if point is None else point.nominal
-    is_mib = resource.rate_unit == MIB_S
+    is_mib = resource.words.rate_unit == MIB_S
     if is_mib:
         unit = "MiB"
-    elif resource.rate_unit == IOPS:  # of a kind with a bucket of each
+    elif resource.words.rate_unit == IOPS:  # of a kind with a bucket of each
         unit = "io"
     answer = Answer(
         state="unknown",
@@ -149,11 +151,11 @@ def _for_resource(
         limit_mib_s_when_empty=bucket.refill if is_mib else None,
         binding=resource.limit.binding if demand >= resource.limit.rate else NO_LIMIT,
         at_zero=kind.at_zero(resource).text,
-        is_estimate=not resource.is_documented,
+        is_estimate=not resource.terms.is_documented,
     )
     return answer.for_bucket(
         bucket,
         level=ratio * bucket.capacity,
         spend=min(demand, resource.limit.rate),
-        rate_unit=resource.rate_unit,
+        rate_unit=resource.words.rate_unit,
     )

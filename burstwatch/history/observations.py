@@ -32,43 +32,94 @@ class Limit:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BucketTerms:
+    """The terms of a resource's bucket, as far as AWS states them.
+
+    Where there is no bucket, one of two reasons is given: ``no_bucket_reason`` if there are no credits to run out of,
+    ``not_watched`` if there are some that cannot be watched, which is never *ok*.
+
+    ``is_documented`` is False where AWS does not publish the bucket's size: the worst case is then an estimate. Where
+    ``is_sized`` is False nobody knows even what comes in, and only the balance and its slope are judged; ``has_share``
+    is False where AWS counts such a balance in credits, so that nobody can say how full the bucket is.
+
+    ``highest_verdict`` caps the verdict: what only costs money at zero never pages. ``reach`` is the most that its
+    disks can ask of it, in credits a second, where they are all known. ``starts_empty`` says that it can have no
+    credits when it is started, which is no incident; ``launch_ratio`` is how full it is at a start that gives it some.
+    """
+
+    no_bucket_reason: str = ""
+    not_watched: str = ""
+    is_documented: bool = True
+    is_sized: bool = True
+    has_share: bool = True
+    highest_verdict: Verdict = "exhausted"
+    reach: float | None = None
+    starts_empty: bool = False
+    launch_ratio: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reporting:
+    """How and since when a resource's level is published.
+
+    ``statistic`` is what it is read with, ``published_every_s`` the shortest distance of two datapoints.
+    ``reports_when_idle`` says that it is published without any demand too, so that silence is blindness.
+    ``in_use`` is whether the resource can spend at all now (a detached volume cannot), and ``in_use_since_s`` since
+    when it can, where that is known. ``history_from_s`` cuts off what belongs to an earlier size or type.
+    """
+
+    statistic: Statistic = "Minimum"
+    published_every_s: float = 60.0
+    reports_when_idle: bool = False
+    in_use: bool = True
+    in_use_since_s: float | None = None
+    history_from_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """What people call a resource and its credits.
+
+    ``credit_name`` is what is used up, ``spend_unit`` the unit of spending it, ``rate_unit`` that of the rates that
+    people know, ``place`` where it is within the unit, and ``facts`` more of it (type, size). ``caveats`` name what
+    could not be learned.
+    """
+
+    credit_name: str = "burst credits"
+    spend_unit: str = "credits/s"
+    rate_unit: str = ""
+    place: str = ""
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes:
+    """Why a resource cannot be changed now: in words, and empty where that does not apply.
+
+    ``managed_by`` is who alone may change it, and ``under_way`` a change that has to end before AWS takes another.
+    ``replaced_by`` is what it is made from, where it must not be stopped.
+    """
+
+    managed_by: str = ""
+    under_way: str = ""
+    replaced_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
     """One bucket (or none) of one thing, as its inventory describes it.
 
-    Identity: ``id`` is the thing's own. Where another kind has the same things, or a thing has
-    several parts, it has a suffix behind a dot: ``i-0123456789abcdef0.cpu``. An alarm is found by
-    it. ``level_metric`` tells the buckets of one id apart, of which the worst is told.
-    ``dimensions`` are the values of the kind's CloudWatch dimensions where they are not the
-    thing's id alone. ``parents`` are the ids of what it is attached to.
+    ``id`` is the thing's own. Where another kind has the same things, or a thing has several parts, it has a suffix
+    behind a dot: ``i-0123456789abcdef0.cpu``. An alarm is found by it. ``level_metric`` tells the buckets of one id
+    apart, of which the worst is told. ``dimensions`` are the values of the kind's CloudWatch dimensions where they are
+    not the thing's id alone. ``parents`` are the ids of what it is attached to.
 
-    Bucket: ``bucket`` is None where there are no credits to run out of, with the reason in
-    ``no_bucket_reason``; or where there are some that cannot be watched, with the reason in
-    ``not_watched``. One of the two is given: what cannot be watched is never *ok*.
-    ``is_documented`` is False where AWS does not publish the bucket's
-    size: the worst case is then an estimate. Where ``is_sized`` is False nobody knows even what
-    comes in, and only the balance and its slope are judged; ``has_share`` is False where AWS counts such
-    a balance in credits, so that nobody can say how full the bucket is. ``limit`` is the smaller of its own and its
-    parents' limits. ``reach`` is the most that its disks can ask of it, in credits a second, where they are all known.
-    ``highest_verdict`` caps the verdict: what only costs money at zero
-    never pages. ``history_from_s`` cuts off what belongs to an earlier size or type.
-    ``starts_empty`` says that it can have no credits when it is started, which is no incident;
-    ``launch_ratio`` is how full it is at a start that gives it some.
+    ``bucket`` is None where nothing can be watched; ``terms`` has the reason. ``limit`` is the smaller of its own and
+    its parents' limits.
 
-    Reporting: ``statistic`` is what its level metric is read with. ``reports_when_idle`` says
-    that its level is published without any demand too, so that silence is blindness.
-    ``in_use`` is whether it can spend at all now (a detached volume cannot), and
-    ``in_use_since_s`` since when it can, where that is known. ``published_every_s`` is the
-    shortest distance of two datapoints of its level.
-
-    Changes: ``managed_by`` is who alone may change it, and ``under_way`` a change that has to end before AWS takes
-    another. ``replaced_by`` is what it is made from, where it must not be stopped. All three are in words, and empty
-    where they do not apply.
-
-    Words: ``credit_name`` is what is used up, ``spend_unit`` is the unit of spending
-    them, ``rate_unit`` that of the rates that people know, ``place`` where it is within the unit,
-    ``facts`` more of it (type, size), ``spec`` its description by hand. ``caveats`` name what could not be learned. ``tags``
-    and ``lead_s`` are the owner's; ``least_lead_s`` is the lead without one, where the
-    deployment's is shorter. ``detail`` belongs to the kind: only its functions read it.
+    ``tags`` and ``lead_s`` are the owner's; ``least_lead_s`` is the lead without one, where the deployment's is
+    shorter. ``spec`` is its description by hand. ``detail`` belongs to the kind: only its methods read it.
     """
 
     kind: str
@@ -77,37 +128,17 @@ class Resource:
     dimensions: tuple[str, ...] = ()
     name: str
     unit: str
+    parents: tuple[str, ...] = ()
     bucket: Bucket | None
-    no_bucket_reason: str = ""
-    not_watched: str = ""
-    is_documented: bool = True
-    is_sized: bool = True
-    has_share: bool = True
     limit: Limit
-    reach: float | None = None
-    highest_verdict: Verdict = "exhausted"
-    statistic: Statistic = "Minimum"
-    in_use: bool = True
-    in_use_since_s: float | None = None
-    starts_empty: bool = False
-    launch_ratio: float = 0.0
-    published_every_s: float = 60.0
-    reports_when_idle: bool = False
+    terms: BucketTerms = BucketTerms()
+    reporting: Reporting = Reporting()
+    words: Words = Words()
+    changes: Changes = Changes()
     tags: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     lead_s: float | None = None
     least_lead_s: float = 0.0
-    parents: tuple[str, ...] = ()
-    managed_by: str = ""
-    under_way: str = ""
-    replaced_by: str = ""
-    credit_name: str = "burst credits"
-    spend_unit: str = "credits/s"
-    rate_unit: str = ""
-    place: str = ""
-    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     spec: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    caveats: tuple[str, ...] = ()
-    history_from_s: float | None = None
     detail: Any = None
 
     @property
@@ -128,7 +159,7 @@ class Resource:
     @property
     def can_spend(self) -> bool:
         """True if it has credits, and something that could spend them now."""
-        return self.bucket is not None and self.in_use
+        return self.bucket is not None and self.reporting.in_use
 
     @property
     def key(self) -> str:
@@ -157,8 +188,8 @@ class Observation:
 
 def after_first_credits(levels: Sequence[LevelPoint], resource: Resource) -> Sequence[LevelPoint]:
     """Levels without the zeros of a bucket that began empty, for as long as those are no incident."""
-    started_s, bucket = resource.in_use_since_s, resource.bucket
-    if not resource.starts_empty or started_s is None or bucket is None:
+    started_s, bucket = resource.reporting.in_use_since_s, resource.bucket
+    if not resource.terms.starts_empty or started_s is None or bucket is None:
         return levels
     until_s = started_s + starting_s(bucket)
     begin = next(
@@ -184,7 +215,7 @@ def observe(
     looked_back_s: float = 0.0,
 ) -> Observation:
     """An observation of datapoints in time order; those before a resize are left out."""
-    cut = resource.history_from_s
+    cut = resource.reporting.history_from_s
     history = None
     if resource.bucket is not None:
         history = build_history(

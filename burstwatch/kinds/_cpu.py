@@ -13,7 +13,7 @@ from types import MappingProxyType
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
 from burstwatch.formatting import number
-from burstwatch.history.observations import Limit, Resource, Verdict
+from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Verdict, Words
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import demand_point
 from burstwatch.kinds.base import (
@@ -204,7 +204,12 @@ def _unsized(resource: Resource, instance_type: str) -> Resource:
     """The credits of a type without figures."""
     why = f"no figures of CPU credits are known here of type {instance_type}"
     if resource.level_metric == SURPLUS:
-        return replace(resource, not_watched=f"{why}, and how much it may owe in Unlimited mode")
+        return replace(
+            resource,
+            terms=replace(
+                resource.terms, not_watched=f"{why}, and how much it may owe in Unlimited mode"
+            ),
+        )
     vcpus = _vcpus_of_size(plain_type(instance_type)[1])
     # More than any instance of this size can save up.
     capacity = vcpus * HOURS_KEPT.value * HOUR_S
@@ -213,10 +218,8 @@ def _unsized(resource: Resource, instance_type: str) -> Resource:
         resource,
         bucket=bucket,
         limit=Limit(rate=bucket.burst, binding="cpu"),
-        is_documented=False,
-        is_sized=False,
-        has_share=False,
-        caveats=(why,),
+        terms=replace(resource.terms, is_documented=False, is_sized=False, has_share=False),
+        words=replace(resource.words, caveats=(why,)),
     )
 
 
@@ -322,20 +325,26 @@ class BurstableCpu(Kind):
             unit=thing.unit,
             bucket=None,
             limit=Limit(rate=0.0, binding="cpu"),
-            highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
-            # No page says of which instant in its five minutes a balance is.
-            statistic="Average",
-            in_use=instance.in_use,
-            in_use_since_s=instance.since_s,
-            starts_empty=starts_empty,
-            published_every_s=PERIOD_S,
-            reports_when_idle=True,
-            history_from_s=instance.since_s,
+            terms=BucketTerms(
+                highest_verdict=COSTS_MONEY if is_unlimited else "exhausted",
+                starts_empty=starts_empty,
+            ),
+            reporting=Reporting(
+                # No page says of which instant in its five minutes a balance is.
+                statistic="Average",
+                in_use=instance.in_use,
+                in_use_since_s=instance.since_s,
+                published_every_s=PERIOD_S,
+                reports_when_idle=True,
+                history_from_s=instance.since_s,
+            ),
             least_lead_s=LEAD_S,
-            credit_name="free CPU credits" if is_unlimited else "CPU credits",
-            spend_unit=VCPU,
-            rate_unit=VCPU,
-            facts={"type": instance.type, "instance_type": instance.type},
+            words=Words(
+                credit_name="free CPU credits" if is_unlimited else "CPU credits",
+                spend_unit=VCPU,
+                rate_unit=VCPU,
+                facts={"type": instance.type, "instance_type": instance.type},
+            ),
         )
         if not _is_known(instance.type):
             return _unsized(resource, instance.type)
@@ -343,14 +352,20 @@ class BurstableCpu(Kind):
         return replace(
             resource,
             bucket=spec.bucket,
-            launch_ratio=spec.launch_ratio if resource.level_metric == BALANCE else 0.0,
+            terms=replace(
+                resource.terms,
+                launch_ratio=spec.launch_ratio if resource.level_metric == BALANCE else 0.0,
+            ),
             limit=Limit(rate=float(spec.vcpus), binding="cpu"),
             least_lead_s=least_lead_s(spec),
-            facts={
-                **resource.facts,
-                "baseline": f"{spec.baseline:g}",
-                "burst": f"{spec.vcpus:g}",
-            },
+            words=replace(
+                resource.words,
+                facts={
+                    **resource.words.facts,
+                    "baseline": f"{spec.baseline:g}",
+                    "burst": f"{spec.vcpus:g}",
+                },
+            ),
             spec={"type": instance.type},
             detail=Detail(spec=spec, terms=terms),
         )
@@ -370,13 +385,13 @@ class BurstableCpu(Kind):
     ) -> DemandPoint | None:
         """The credits that AWS has charged; of a type without figures the slope of the balance tells."""
         charged = totals.get(USAGE)
-        if charged is None or not resource.is_sized:
+        if charged is None or not resource.terms.is_sized:
             return None
         return demand_point(resource, start_s, period_s, charged * CREDIT_S / period_s)
 
     def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
         """The CPU load of the last minutes, in words."""
-        if USAGE not in rates or not resource.limit.rate or not resource.is_sized:
+        if USAGE not in rates or not resource.limit.rate or not resource.terms.is_sized:
             return None
         vcpus = rates[USAGE] * CREDIT_S
         return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
@@ -385,7 +400,7 @@ class BurstableCpu(Kind):
         """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
         if resource.bucket is None:
             return AtZero()
-        if resource.highest_verdict == COSTS_MONEY:
+        if resource.terms.highest_verdict == COSTS_MONEY:
             price = _charge(resource, resource.bucket.refill)
             return AtZero(short="extra CPU is billed", note=price)
         baseline = share(resource.bucket.refill, round(resource.limit.rate))

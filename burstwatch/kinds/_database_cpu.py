@@ -110,7 +110,12 @@ class DatabaseCpu(_cpu.BurstableCpu):
             starts_empty=self.metric == _cpu.BALANCE,
             terms=_cpu.Terms(usd_vcpu_h=_surplus_price(thing), largest=self.largest(engine)),
         )
-        yield replace(resource, under_way=_rds.unsettled_status(thing.item, _rds.CHANGING))
+        yield replace(
+            resource,
+            changes=replace(
+                resource.changes, under_way=_rds.unsettled_status(thing.item, _rds.CHANGING)
+            ),
+        )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """A larger class, or one in Unlimited mode; the price of another class is not known here."""

@@ -47,7 +47,7 @@ class Disk(Kind):
         text = (
             f"{load.direction}, {number(round(load.iops))} IOPS{size}, {number(load.mib_s)} MiB/s"
         )
-        return Cause(text=text, rate=load.mib_s if resource.rate_unit == MIB_S else load.iops)
+        return Cause(text=text, rate=load.mib_s if resource.words.rate_unit == MIB_S else load.iops)
 
     def totals(self, resource: Resource, load: Mapping[str, float]) -> Totals:
         """The amounts of one second of a load described by hand: of iops, mib_s and io_kib two give the third."""
@@ -68,9 +68,9 @@ class EstimatedDisk(Disk):
         self, resource: Resource, totals: Totals, start_s: float, period_s: float
     ) -> DemandPoint | None:
         """Operations or MiB a second, of which what they cost is uncertain."""
-        if not resource.is_sized:
+        if not resource.terms.is_sized:
             return None  # what comes in is not known: the slope of the balance tells
-        is_bytes = resource.rate_unit == MIB_S
+        is_bytes = resource.words.rate_unit == MIB_S
         of_bytes = self.traffic.read_bytes, self.traffic.write_bytes
         of_ops = self.traffic.read_ops, self.traffic.write_ops
         reads, writes = (totals.get(name) for name in (of_bytes if is_bytes else of_ops))

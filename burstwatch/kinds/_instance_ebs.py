@@ -20,7 +20,7 @@ from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
 from burstwatch.fixes.fix import STOPS, Fix
 from burstwatch.formatting import InputError, number
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Limit, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, EstimatedDisk, rate_facts
 from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, float_in
@@ -108,9 +108,9 @@ def buckets_of(
         ),
     )
     numbers = {name: f"{info[key]:.12g}" for name, (key, _) in NUMBERS.items()}
-    resource = replace(resource, spec={"type": resource.facts["type"], **numbers})
+    resource = replace(resource, spec={"type": resource.words.facts["type"], **numbers})
     return tuple(
-        replace(_with_bucket(resource, metric, of, baseline, maximum), reach=reach.get(metric))
+        _with_bucket(resource, metric, of, baseline, maximum, reach=reach.get(metric))
         for metric, of, baseline, maximum in rates
         if baseline < maximum
     )
@@ -144,11 +144,14 @@ def without_bucket(
     return replace(
         resource,
         level_metric=IO_BALANCE,
-        no_bucket_reason=no_bucket_reason,
-        not_watched=not_watched,
-        is_documented=False,
-        rate_unit=RATE_UNITS["io"],
-        statistic="Average",
+        terms=replace(
+            resource.terms,
+            no_bucket_reason=no_bucket_reason,
+            not_watched=not_watched,
+            is_documented=False,
+        ),
+        words=replace(resource.words, rate_unit=RATE_UNITS["io"]),
+        reporting=replace(resource.reporting, statistic="Average"),
     )
 
 
@@ -158,6 +161,8 @@ def _with_bucket(
     of: CreditUnit,
     baseline: float,
     maximum: float,
+    *,
+    reach: float | None,
 ) -> Resource:
     """Give the instance its bucket of I/O or of bytes, which lasts as long at full rate as AWS promises."""
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
@@ -168,11 +173,14 @@ def _with_bucket(
         resource,
         level_metric=metric,
         bucket=bucket,
-        is_documented=False,
+        terms=BucketTerms(is_documented=False, reach=reach),
         limit=Limit(rate=maximum, binding=binding),
-        rate_unit=RATE_UNITS[of],
-        statistic="Average",
-        facts={**resource.facts, **rate_facts(baseline, maximum)},
+        words=replace(
+            resource.words,
+            rate_unit=RATE_UNITS[of],
+            facts={**resource.words.facts, **rate_facts(baseline, maximum)},
+        ),
+        reporting=replace(resource.reporting, statistic="Average"),
     )
 
 
@@ -194,7 +202,7 @@ class InstanceEbs(EstimatedDisk):
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """One that sustains it: which and at what price is not known here."""
         yield Fix(
-            action=f"change to an instance {self.word} that sustains {number(demand)} {resource.rate_unit}",
+            action=f"change to an instance {self.word} that sustains {number(demand)} {resource.words.rate_unit}",
             effect="never runs out at the current load",
             takes=STOPS,
         )

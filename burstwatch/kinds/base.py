@@ -355,7 +355,7 @@ class Kind(ABC):
         if resource.bucket is None:
             return AtZero()
         burst, baseline = number(resource.bucket.burst), number(resource.bucket.refill)
-        return AtZero(short=f"{baseline} of {burst} {resource.rate_unit}")
+        return AtZero(short=f"{baseline} of {burst} {resource.words.rate_unit}")
 
     @abstractmethod
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterable[Fix]:
@@ -407,29 +407,29 @@ class Kind(ABC):
         With a ``past_load`` also those that cost less.
         """
         fixes: list[Fix] = []
-        if resource.bucket is not None and resource.is_sized:
+        if resource.bucket is not None and resource.terms.is_sized:
             fixes += self.fixes(resource, demand, rates)
         if past_load is not None:
             fixes += self.savings(resource, past_load)
-        if fixes and resource.managed_by:
-            return [managed_fix(resource.managed_by)]
-        if fixes and resource.under_way:
-            return [wait_fix(resource.under_way)]
+        if fixes and resource.changes.managed_by:
+            return [managed_fix(resource.changes.managed_by)]
+        if fixes and resource.changes.under_way:
+            return [wait_fix(resource.changes.under_way)]
         if is_by_hand(resource.unit):  # nobody can change an example
             return [replace(fix, is_example=True) for fix in fixes]
-        return [not_stopped(fix, resource.replaced_by) for fix in fixes]
+        return [not_stopped(fix, resource.changes.replaced_by) for fix in fixes]
 
     def may_be_advised(self, resource: Resource) -> bool:
         """True if a change of a resource could help: it has a bucket of a known size, or its rates may be lowered."""
-        has_bucket = resource.bucket is not None and resource.is_sized
+        has_bucket = resource.bucket is not None and resource.terms.is_sized
         return has_bucket or (resource.bucket is None and self.usd_month(resource) is not None)
 
     def what_helps(
         self, resource: Resource, level: float, demand: float, rates: RatesByMetric
     ) -> tuple[Fix, ...]:
         """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
-        bucket, unit = resource.bucket, resource.rate_unit
-        if bucket is None or not resource.is_sized:
+        bucket, unit = resource.bucket, resource.words.rate_unit
+        if bucket is None or not resource.terms.is_sized:
             return ()
         less = less_load(bucket, level=level, demand=demand, unit=unit)
         return soonest([less, *self.changes(resource, demand, rates)])

@@ -16,7 +16,7 @@ from burstwatch.ebs.volumes import (
 )
 from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import plain_name
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import BucketTerms, Changes, Reporting, Resource, Words
 from burstwatch.history.points import DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, Disk, rate_facts
 from burstwatch.kinds._ec2 import (
@@ -83,7 +83,7 @@ def _place(attachment: Item, instance: Item) -> str:
 def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:
     """The dimensions of the checks, which AWS publishes of a volume on one Nitro instance."""
     volume: Volume = resource.detail
-    if resource.statistic != "Minimum" or volume.is_shared or not resource.parents:
+    if resource.reporting.statistic != "Minimum" or volume.is_shared or not resource.parents:
         return ()
     return (("VolumeId", resource.id), ("InstanceId", resource.parents[0]))
 
@@ -104,7 +104,7 @@ def _attached(resource: Resource) -> Attached:
     return Attached(
         volume_id=resource.id,
         region=resource.region,
-        instance_type=resource.facts["instance_type"],
+        instance_type=resource.words.facts["instance_type"],
         instance=volume.instance,
         is_shared=volume.is_shared,
     )
@@ -276,26 +276,30 @@ class EbsVolume(Disk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=bucket,
-            no_bucket_reason=spec.no_bucket_reason,
+            terms=BucketTerms(no_bucket_reason=spec.no_bucket_reason),
             limit=limit,
-            statistic=statistic,
-            in_use=bool(attachment) and is_instance_running(instance),
-            in_use_since_s=started_at(instance),
+            reporting=Reporting(
+                statistic=statistic,
+                in_use=bool(attachment) and is_instance_running(instance),
+                in_use_since_s=started_at(instance),
+                history_from_s=history_from_s,
+            ),
             parents=(instance_id,) if instance_id else (),
-            rate_unit=RATE_UNITS[spec.unit],
-            place=_place(attachment, instance),
-            facts={
-                **_facts(spec),
-                "instance_id": instance_id,
-                "instance_type": instance_type,
-                "device": attachment.get("Device", ""),
-                "zone": item.get("AvailabilityZone", ""),
-            },
+            words=Words(
+                rate_unit=RATE_UNITS[spec.unit],
+                place=_place(attachment, instance),
+                facts={
+                    **_facts(spec),
+                    "instance_id": instance_id,
+                    "instance_type": instance_type,
+                    "device": attachment.get("Device", ""),
+                    "zone": item.get("AvailabilityZone", ""),
+                },
+                caveats=()
+                if limits or not instance_id
+                else ("the instance's own limits are not known",),
+            ),
             spec=_by_hand(spec, limits),
-            caveats=()
-            if limits or not instance_id
-            else ("the instance's own limits are not known",),
-            history_from_s=history_from_s,
             detail=Volume(
                 spec=spec,
                 instance=limits,
@@ -303,8 +307,7 @@ class EbsVolume(Disk):
                 is_changing=bool(under_way),
                 is_shared=item.get("MultiAttachEnabled", False),
             ),
-            managed_by=managed_by(item),
-            under_way=under_way,
+            changes=Changes(managed_by=managed_by(item), under_way=under_way),
         )
 
     def spent(

@@ -187,8 +187,11 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         yield replace(
             resource,
             spec={**resource.spec, "mode": mode} if resource.spec else {},
-            managed_by=managed_by(thing.item),
-            replaced_by=replaced_by(thing.item),
+            changes=replace(
+                resource.changes,
+                managed_by=managed_by(thing.item),
+                replaced_by=replaced_by(thing.item),
+            ),
         )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
@@ -207,7 +210,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
     def usd_month(self, resource: Resource) -> float | None:
         """The price of an instance with Linux, without its surplus credits."""
         detail: _cpu.Detail | None = resource.detail
-        figure = price(ON_DEMAND, resource.region, resource.facts["instance_type"])
+        figure = price(ON_DEMAND, resource.region, resource.words.facts["instance_type"])
         if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
             return None
         return figure.value * HOURS_A_MONTH
@@ -226,7 +229,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         if resource.level_metric != _cpu.SURPLUS:
             yield from _unlimited_fixes(resource, fmean(loads))
             return
-        present_type = resource.facts["instance_type"]
+        present_type = resource.words.facts["instance_type"]
         fixed_type = WITHOUT_CREDITS.get(present_type, "")
         usd, now, fixed = (
             detail.terms.usd_vcpu_h,

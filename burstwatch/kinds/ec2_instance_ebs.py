@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Changes, Reporting, Resource, Words
 from burstwatch.kinds._disk import LIMITS
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
@@ -126,15 +126,16 @@ class Ec2InstanceEbs(InstanceEbs):
             unit=thing.unit,
             bucket=None,
             limit=NO_RATE,
-            in_use=is_instance_running(thing.item),
-            in_use_since_s=started_s,
-            reports_when_idle=True,
-            # History from before its last start says nothing of now, and silence since then is no late data.
-            history_from_s=started_s,
-            published_every_s=BASIC_PERIOD_S,
-            managed_by=managed_by(thing.item),
-            replaced_by=replaced_by(thing.item),
-            facts={"type": instance_type, "instance_type": instance_type},
+            reporting=Reporting(
+                in_use=is_instance_running(thing.item),
+                in_use_since_s=started_s,
+                reports_when_idle=True,
+                # History from before its last start says nothing of now, and silence since then is no late data.
+                history_from_s=started_s,
+                published_every_s=BASIC_PERIOD_S,
+            ),
+            changes=Changes(managed_by=managed_by(thing.item), replaced_by=replaced_by(thing.item)),
+            words=Words(facts={"type": instance_type, "instance_type": instance_type}),
         )
         spec = related[TYPES].get(instance_type)
         return buckets_of(resource, instance_type, spec, _reach(thing.item, related))

@@ -16,7 +16,7 @@ from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import HOURS_A_MONTH, price
 from burstwatch.formatting import number
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Changes, Limit, Reporting, Resource, Words
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._disk import MIB_S, rate_facts
 from burstwatch.kinds._names import name_from_tags
@@ -200,19 +200,23 @@ class EfsFileSystem(Kind):
             tags=thing.tags,
             unit=thing.unit,
             bucket=bucket,
-            no_bucket_reason="" if bucket else _no_bucket_reason(mode),
+            terms=BucketTerms(no_bucket_reason="" if bucket else _no_bucket_reason(mode)),
             limit=Limit(rate=bucket.burst if bucket else 0.0, binding="throughput"),
-            in_use=item.get("NumberOfMountTargets", 1) > 0,
-            rate_unit=MIB_S,
+            reporting=Reporting(in_use=item.get("NumberOfMountTargets", 1) > 0),
+            words=Words(
+                rate_unit=MIB_S,
+                facts={
+                    "type": f"EFS {mode}",
+                    "size_gib": f"{size_gib:.3g}",
+                    **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
+                },
+            ),
             least_lead_s=LEAD_S,
-            facts={
-                "type": f"EFS {mode}",
-                "size_gib": f"{size_gib:.3g}",
-                **(rate_facts(bucket.refill, bucket.burst) if bucket else {}),
-            },
-            under_way="the end of its status updating"
-            if item.get("LifeCycleState") == UPDATING
-            else "",
+            changes=Changes(
+                under_way="the end of its status updating"
+                if item.get("LifeCycleState") == UPDATING
+                else ""
+            ),
             spec={"size_gib": f"{size_gib!r}"},
             detail=Stored(
                 size_gib=size_bytes / GIB,
@@ -301,7 +305,7 @@ class EfsFileSystem(Kind):
         moved = [rates[METERED] for rates in past_load.periods if METERED in rates]
         if not resource.detail.may_be_elastic:
             return
-        if not moved or written is None or read is None or resource.facts["type"] == ELASTIC:
+        if not moved or written is None or read is None or resource.words.facts["type"] == ELASTIC:
             return
         # A byte that is read is metered as a third, so all of it may be three times as many bytes read.
         dearest = max(written.value, READ_SHARE.value * read.value)
@@ -320,7 +324,7 @@ class EfsFileSystem(Kind):
     def usd_month(self, resource: Resource) -> float | None:
         """The price of the throughput that is provisioned; nothing in bursting mode, whose throughput is free."""
         stored: Stored = resource.detail
-        if resource.facts["type"] == ELASTIC:
+        if resource.words.facts["type"] == ELASTIC:
             return None
         if stored.provisioned_mib_s is None:
             return 0.0

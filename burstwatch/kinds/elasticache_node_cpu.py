@@ -126,7 +126,10 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
                 resource,
                 id=f"{thing.id}.{node_id}",
                 dimensions=(thing.id, node_id),
-                under_way=f"the end of its status {status}" if status in CHANGING else "",
+                changes=replace(
+                    resource.changes,
+                    under_way=f"the end of its status {status}" if status in CHANGING else "",
+                ),
                 detail=detail
                 and Node(
                     spec=detail.spec,
@@ -137,7 +140,9 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
             )
             if node_type.startswith(WITHOUT_BALANCE):
                 reason = f"AWS publishes no balance of {node_type}"
-                resource = replace(resource, bucket=None, not_watched=reason)
+                resource = replace(
+                    resource, bucket=None, terms=replace(resource.terms, not_watched=reason)
+                )
             yield resource
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:

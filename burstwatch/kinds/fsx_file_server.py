@@ -13,7 +13,7 @@ from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.fixes.fix import Afterwards, Fix
 from burstwatch.formatting import number
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Changes, Limit, Reporting, Resource, Words
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, EstimatedDisk, rate_facts
 from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, Thing, float_in
@@ -43,6 +43,10 @@ OTHERS = frozenset({"ONTAP", "OPENZFS"})
 LUSTRE = "LUSTRE"
 
 
+def _not_watched(base: Resource, why: str) -> Resource:
+    return replace(base, terms=replace(base.terms, not_watched=why))
+
+
 def server_bucket(baseline: float, burst: float) -> Bucket:
     """The bucket that lasts as long at its burst as AWS promises, by the two rates."""
     return Bucket(capacity=FULL_LASTS.value * (burst - baseline), refill=baseline, burst=burst)
@@ -55,8 +59,9 @@ def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str
         level_metric=metric,
         bucket=server_bucket(baseline, burst),
         limit=Limit(rate=burst, binding="throughput" if unit == MIB_S else "iops"),
-        rate_unit=unit,
-        facts={**base.facts, **rate_facts(baseline, burst)},
+        words=replace(
+            base.words, rate_unit=unit, facts={**base.words.facts, **rate_facts(baseline, burst)}
+        ),
     )
 
 
@@ -68,7 +73,7 @@ def _steady(capacity: int) -> tuple[float, float, float, float]:
 
 def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
     """The change to another throughput capacity, which sustains MB/s or IOPS."""
-    is_bytes = resource.rate_unit == MIB_S
+    is_bytes = resource.words.rate_unit == MIB_S
     now = RATES[int(resource.spec["throughput_capacity"])]
     after = RATES[capacity] if capacity in RATES else _steady(capacity)
     lower = [
@@ -132,19 +137,17 @@ class FsxFileServer(EstimatedDisk):
                 thing, f"what a file server of {kind_of} sustains is not known here"
             )
         if kind_of == LUSTRE:
-            yield replace(
-                self._base(thing), not_watched="AWS publishes no balance of FSx for Lustre"
-            )
+            yield _not_watched(self._base(thing), "AWS publishes no balance of FSx for Lustre")
         if kind_of != _fsx.WINDOWS:
             return
         capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
         base = self._base(thing)
         if capacity > LARGEST:
             reason = f"{capacity:g} MB/s of throughput capacity do not burst"
-            yield replace(base, no_bucket_reason=reason)
+            yield replace(base, terms=replace(base.terms, no_bucket_reason=reason))
         elif capacity < SMALLEST:
             reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
-            yield replace(base, not_watched=reason)
+            yield _not_watched(base, reason)
         elif capacity not in RATES:
             yield from self._unsized(
                 thing, f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
@@ -166,15 +169,16 @@ class FsxFileServer(EstimatedDisk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=None,
-            is_documented=False,
+            terms=BucketTerms(is_documented=False),
             limit=Limit(rate=0.0, binding="throughput"),
-            statistic="Average",
-            in_use=_fsx.is_file_system_running(item),
-            reports_when_idle=True,
-            published_every_s=PERIOD_S,
-            rate_unit=MIB_S,
-            under_way=_fsx.unsettled_change(item),
-            facts={"type": f"FSx {item['FileSystemType']}"},
+            reporting=Reporting(
+                statistic="Average",
+                in_use=_fsx.is_file_system_running(item),
+                reports_when_idle=True,
+                published_every_s=PERIOD_S,
+            ),
+            words=Words(rate_unit=MIB_S, facts={"type": f"FSx {item['FileSystemType']}"}),
+            changes=Changes(under_way=_fsx.unsettled_change(item)),
             spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
         )
 
@@ -187,16 +191,15 @@ class FsxFileServer(EstimatedDisk):
                 base,
                 level_metric=metric,
                 bucket=bucket,
-                is_sized=False,
+                terms=replace(base.terms, is_sized=False),
                 limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
-                rate_unit=unit,
+                words=replace(base.words, rate_unit=unit, caveats=(why,)),
                 spec={},
-                caveats=(why,),
             )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """The smallest throughput capacity that sustains it; its price is not known here."""
-        is_bytes = resource.rate_unit == MIB_S
+        is_bytes = resource.words.rate_unit == MIB_S
         needed = demand / MIB_PER_MB if is_bytes else demand
         present = int(resource.spec["throughput_capacity"])
         sustained_by_capacity = {

@@ -9,7 +9,7 @@ from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes.fix import Afterwards, Fix
 from burstwatch.formatting import number
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Changes, Limit, Reporting, Resource, Words
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import MIB_S, Disk, rate_facts
@@ -101,21 +101,27 @@ class FsxHddVolume(Disk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=bucket if is_hdd else None,
-            no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits",
+            terms=BucketTerms(
+                no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits"
+            ),
             limit=Limit(rate=bucket.burst, binding="volume_throughput"),
-            statistic="Average",
-            in_use=_fsx.is_file_system_running(item),
-            reports_when_idle=True,
-            rate_unit=MIB_S,
+            reporting=Reporting(
+                statistic="Average",
+                in_use=_fsx.is_file_system_running(item),
+                reports_when_idle=True,
+            ),
+            words=Words(
+                rate_unit=MIB_S,
+                facts={
+                    "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
+                    "size_gib": f"{item['StorageCapacity']:g}",
+                    **rate_facts(bucket.refill, bucket.burst),
+                },
+            ),
             least_lead_s=LEAD_S,
-            facts={
-                "type": f"FSx {storage} {item['StorageCapacity']:g} GiB",
-                "size_gib": f"{item['StorageCapacity']:g}",
-                **rate_facts(bucket.refill, bucket.burst),
-            },
             # The throughput capacity of its server in MB/s, where it is known.
             detail=item.get("WindowsConfiguration", {}).get("ThroughputCapacity"),
-            under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now),
+            changes=Changes(under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now)),
             spec={"size_gib": f"{item['StorageCapacity']:g}"},
         )
 
@@ -140,7 +146,7 @@ class FsxHddVolume(Disk):
             commands=(_fsx.update(resource, {"StorageType": SSD}),),
             afterwards=Afterwards(bucket=None),
         )
-        size_gib = float(resource.facts["size_gib"])
+        size_gib = float(resource.words.facts["size_gib"])
         needed_gib = demand / EARNED.value * GIB_PER_TIB
         grown_gib = math.ceil(max(needed_gib, size_gib * LEAST_GROWTH.value))
         server_mb_s: float | None = resource.detail

@@ -7,7 +7,7 @@ the rates are those of the EC2 type of the same name, and the size is an estimat
 from collections.abc import Iterator, Mapping, Sequence
 
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import Changes, Reporting, Resource, Words
 from burstwatch.kinds import _rds
 from burstwatch.kinds._ec2 import INSTANCE_TYPES
 from burstwatch.kinds._instance_ebs import (
@@ -93,11 +93,13 @@ class RdsInstanceEbs(InstanceEbs):
             unit=thing.unit,
             bucket=None,
             limit=NO_RATE,
-            in_use=_rds.is_database_running(item),
-            reports_when_idle=True,
-            history_from_s=_rds.created_s(item),
-            under_way=_rds.unsettled_status(item, _rds.CHANGING),
-            facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
+            reporting=Reporting(
+                in_use=_rds.is_database_running(item),
+                reports_when_idle=True,
+                history_from_s=_rds.created_s(item),
+            ),
+            changes=Changes(under_way=_rds.unsettled_status(item, _rds.CHANGING)),
+            words=Words(facts={"type": item["DBInstanceClass"], "instance_type": instance_type}),
         )
         if not instance_type:
             reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"

@@ -16,7 +16,7 @@ from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.formatting import InputError, number
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Words
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import _rds
 from burstwatch.kinds._disk import IOPS, LIMITS, Disk, rate_facts
@@ -142,11 +142,18 @@ def _with_bucket(resource: Resource, item: Item) -> Resource:
     return replace(
         resource,
         bucket=None if volume.bucket is None else _striped(volume.bucket, stripes),
-        no_bucket_reason=volume.no_bucket_reason,
-        is_documented=stripes == 1,
+        terms=replace(
+            resource.terms, no_bucket_reason=volume.no_bucket_reason, is_documented=stripes == 1
+        ),
         limit=Limit(rate=burst, binding="volume_iops"),
-        facts={**resource.facts, **rate_facts(stripes * volume.baseline, burst)},
-        under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}),
+        words=replace(
+            resource.words,
+            facts={**resource.words.facts, **rate_facts(stripes * volume.baseline, burst)},
+        ),
+        changes=replace(
+            resource.changes,
+            under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}),
+        ),
         detail=Storage(
             volume=volume,
             stripes=stripes,
@@ -297,21 +304,25 @@ class RdsStorage(Disk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=None,
-            no_bucket_reason=f"{storage_type} has no burst credits",
+            terms=BucketTerms(no_bucket_reason=f"{storage_type} has no burst credits"),
             limit=Limit(rate=0.0, binding=NO_LIMIT),
-            # One sample a minute, and no page says of which instant in it.
-            statistic="Average",
-            in_use=is_database_running(item),
-            reports_when_idle=True,
-            rate_unit=IOPS,
-            facts={
-                "type": f"{engine} {storage_type} {size_gib:g} GiB",
-                "volume_type": storage_type,
-                "size_gib": f"{size_gib:g}",
-            },
+            reporting=Reporting(
+                # One sample a minute, and no page says of which instant in it.
+                statistic="Average",
+                in_use=is_database_running(item),
+                reports_when_idle=True,
+                history_from_s=created_s(item),
+            ),
+            words=Words(
+                rate_unit=IOPS,
+                facts={
+                    "type": f"{engine} {storage_type} {size_gib:g} GiB",
+                    "volume_type": storage_type,
+                    "size_gib": f"{size_gib:g}",
+                },
+                caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
+            ),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
-            caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
-            history_from_s=created_s(item),
         )
         # The sizes of other types have other limits on RDS than on EBS.
         yield _with_bucket(resource, item) if storage_type == "gp2" else resource

@@ -78,10 +78,10 @@ class Brief:
 
 def _why_resolved(resource: Resource) -> str:
     """Why a resource cannot run out any more, as the end of a sentence, or nothing."""
-    if resource.not_watched:
+    if resource.terms.not_watched:
         return "cannot be watched any more"
     if resource.bucket is None:
-        return f"has no {resource.credit_name} any more"
+        return f"has no {resource.words.credit_name} any more"
     return "" if resource.can_spend else "not in use any more"
 
 
@@ -104,24 +104,24 @@ def make_brief(
         kind=resource.kind,
         unit=resource.unit,
         name=resource.name,
-        type=resource.facts.get("type", resource.kind),
+        type=resource.words.facts.get("type", resource.kind),
         verdict=assessment.verdict,
         at=projection.at,
         state=projection.state,
         does=does,
         when=when,
-        credit_name=resource.credit_name,
+        credit_name=resource.words.credit_name,
         between=_between(projection),
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
-        credits=_credits(projection, background) if resource.has_share else "",
-        level=_level(projection) if resource.has_share else "",
+        credits=_credits(projection, background) if resource.terms.has_share else "",
+        level=_level(projection) if resource.terms.has_share else "",
         place=_place(resource),
         data=_data(projection),
         exceeded=_exceeded(background),
         undone_by=_undone_by(resource, fixes),
-        caveats=resource.caveats,
+        caveats=resource.words.caveats,
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
         numbers=_numbers(assessment),
@@ -130,7 +130,7 @@ def make_brief(
 
 def at_zero_of(resource: Resource, kind: Kind) -> AtZero:
     """The rest that a resource has without credits."""
-    return kind.at_zero(resource) if resource.is_sized else AT_ZERO_UNKNOWN
+    return kind.at_zero(resource) if resource.terms.is_sized else AT_ZERO_UNKNOWN
 
 
 def _outlook(projection: Projection) -> tuple[str, str]:
@@ -234,7 +234,7 @@ def _level(projection: Projection) -> str:
 def _place(resource: Resource) -> str:
     """Device and host, the cluster, account and region, as far as they are known."""
     cluster = plain_name(cluster_of(resource.tags))
-    place = ", ".join(filter(None, (resource.place, f"cluster {cluster}" if cluster else "")))
+    place = ", ".join(filter(None, (resource.words.place, f"cluster {cluster}" if cluster else "")))
     return f"{place} in {resource.unit}" if place else resource.unit
 
 
@@ -297,7 +297,7 @@ def graph_link(kind: Kind, resource: Resource, at: float) -> str:
     )
     graph = (
         f"~(metrics~(~({''.join(map(_text, metric))}))~view~'timeSeries~stacked~false"
-        f"~region{_text(resource.region)}~stat{_text(resource.statistic)}~period~60"
+        f"~region{_text(resource.region)}~stat{_text(resource.reporting.statistic)}~period~60"
         f"~start{_text(begin)}~end{_text(last)})"
     )
     return _address(

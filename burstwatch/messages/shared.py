@@ -16,7 +16,7 @@ _PLACES: tuple[Callable[[Resource], str], ...] = (
     lambda resource: f"the instance {resource.parents[0]}" if resource.parents else "",
     lambda resource: _named("the cluster", cluster_of(resource.tags)),
     lambda resource: _named("the stack", stack_of(resource.tags)),
-    lambda resource: _named("the zone", resource.facts.get("zone", "")),
+    lambda resource: _named("the zone", resource.words.facts.get("zone", "")),
 )
 
 

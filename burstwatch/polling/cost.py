@@ -46,7 +46,7 @@ def usd_an_hour_warned_of() -> float:
 def watching_cost(resource: Resource, assessment: Assessment, config: Config) -> Cost:
     """The cost of asking for one bucket."""
     bucket = resource.bucket
-    if bucket is None or not resource.in_use:
+    if bucket is None or not resource.reporting.in_use:
         return NOTHING
     own_config = config.with_lead(*resource.leads)
     # A full bucket may be a silent one: what it spends shows after as long (``project``).
@@ -72,6 +72,6 @@ def _looks(
     """Looks a month: the first sweep after each wait."""
     unseen_s = config.max_data_age_s + COARSE_S
     safe_s = surely_far_s(resource, config, ratio=1.0, unseen_s=unseen_s) if is_full else 0.0
-    wait = wait_s(assessment, config, is_documented=resource.is_documented, far_s=safe_s)
+    wait = wait_s(assessment, config, is_documented=resource.terms.is_documented, far_s=safe_s)
     sweeps = max(1, math.ceil(wait / config.sweep_period_s))
     return MONTH_S / (sweeps * config.sweep_period_s)

@@ -88,7 +88,9 @@ def witnesses(
 
 def bystanders(resources: Sequence[Resource]) -> list[Resource]:
     """Return resources of a kind that are in use and have no bucket: their traffic shows that the unit can be seen."""
-    return [resource for resource in resources if resource.in_use and resource.bucket is None]
+    return [
+        resource for resource in resources if resource.reporting.in_use and resource.bucket is None
+    ]
 
 
 def _soonest_first(resources: list[tuple[float, Resource]]) -> list[Resource]:

@@ -57,7 +57,7 @@ class Answers:
 
 def level_query(kind: Kind, resource: Resource) -> Query:
     """The query for how much is left."""
-    return _query(kind, resource, resource.level_metric, resource.statistic)
+    return _query(kind, resource, resource.level_metric, resource.reporting.statistic)
 
 
 def demand_queries(kind: Kind, resource: Resource) -> list[Query]:

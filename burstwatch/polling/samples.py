@@ -169,7 +169,7 @@ class LevelSample:
         elif series and self._ratio(series.values[-1]) >= BACK_RATIO:
             series = series[-FULL_POINTS:]  # nothing that was before matters any more
         levels: Sequence[LevelPoint] = LevelSeries(
-            series.starts, self._ratios(series.values), period_s, self.resource.statistic
+            series.starts, self._ratios(series.values), period_s, self.resource.reporting.statistic
         )
         from_s = self.from_s
         if self.before is not None:
@@ -221,7 +221,7 @@ class LevelSample:
             start_s=point[0],
             period_s=period_s,
             ratio=min(1.0, max(0.0, self._ratio(point[1]))),
-            statistic=self.resource.statistic,
+            statistic=self.resource.reporting.statistic,
         )
 
 
@@ -230,7 +230,7 @@ def _period_s(resource: Resource, starts: Sequence[float]) -> float:
 
     A metric of five minutes has an offset of its own, so its datapoints need not be on marks.
     """
-    documented_s = resource.published_every_s
+    documented_s = resource.reporting.published_every_s
     if documented_s > FINE_S and all(b - a >= documented_s for a, b in pairwise(starts)):
         return documented_s
     return cadence_s(starts)

@@ -341,7 +341,7 @@ class Batch:
             if sample.is_silent
             and sample.before is None
             and sample.resource.bucket is not None
-            and not sample.resource.reports_when_idle
+            and not sample.resource.reporting.reports_when_idle
         ]
         if not silent:
             return

@@ -216,12 +216,12 @@ def fingerprint(resource: Resource) -> object:
     """The facts that make an earlier look at a resource worthless when they change."""
     return (
         resource.bucket,
-        resource.in_use,
+        resource.reporting.in_use,
         resource.parents,
-        resource.history_from_s is None,
+        resource.reporting.history_from_s is None,
         resource.lead_s,
-        resource.statistic,
-        resource.reach,
+        resource.reporting.statistic,
+        resource.terms.reach,
     )
 
 
@@ -254,12 +254,12 @@ def _until_next_s(
     wait = wait_s(
         assessment,
         config,
-        is_documented=resource.is_documented,
+        is_documented=resource.terms.is_documented,
         far_s=_far_as_seen_s(resource, judgement.level_seen, config, now),
         blind=blind,
         is_near=judgement.is_near,
     )
-    if assessment.verdict != "ok" and resource.published_every_s > FINE_S:
+    if assessment.verdict != "ok" and resource.reporting.published_every_s > FINE_S:
         return max(wait, _until_published_s(resource, judgement.level_seen, config, now))
     return wait
 
@@ -305,7 +305,7 @@ def _until_published_s(
     # Where the lead is long, some minutes do not matter, and each look has a price.
     is_urgent = config.lead_s < LONG_LEAD_S and newest is not None
     newest_s = newest.end_s if is_urgent and newest is not None else now
-    return newest_s + resource.published_every_s - now - config.sweep_period_s / 2
+    return newest_s + resource.reporting.published_every_s - now - config.sweep_period_s / 2
 
 
 def _far_as_seen_s(
@@ -326,7 +326,7 @@ def surely_far_s(resource: Resource, config: Config, *, ratio: float, unseen_s: 
     That margin is at the burst of its type, as the verdict sees it, and longer at what the disks reach. Zero where nobody
     knows that.
     """
-    bucket, reach = resource.bucket, resource.reach
+    bucket, reach = resource.bucket, resource.terms.reach
     if bucket is None or reach is None:
         return 0.0
     if reach <= bucket.refill:

@@ -43,7 +43,7 @@ def doubts(
     ]
     if bucket is None:
         if values and min(values) < max(values):
-            yield f"{resource.no_bucket_reason}, but {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: check the type and size"
+            yield f"{resource.terms.no_bucket_reason}, but {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: check the type and size"
         return
     yield from _scale_doubts(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
@@ -51,14 +51,14 @@ def doubts(
     absurd = [point for point in demand if point.nominal > ABSURD * resource.limit.rate > 0]
     if absurd:
         most = max(point.nominal for point in absurd)
-        yield f"{number(most)} {resource.rate_unit}{_at([point.start_s for point in absurd])}, and at most {number(resource.limit.rate)} are served"
+        yield f"{number(most)} {resource.words.rate_unit}{_at([point.start_s for point in absurd])}, and at most {number(resource.limit.rate)} are served"
     for metric in kind.demand_metrics:
         if not metric.is_rate:
             yield from _repeated(
                 [sample.values[metric.name] for sample in samples if metric.name in sample.values],
                 metric.name,
             )
-    if resource.is_documented:
+    if resource.terms.is_documented:
         yield from _too_fast(levels, bucket)
         yield from _without_load(levels, demand, bucket)
         yield from _unmoved(levels, demand, bucket, is_percent=is_percent)

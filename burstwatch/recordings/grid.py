@@ -94,7 +94,7 @@ def to_grid(
             )
     samples = [Sample(t_s=at, values=values) for at, values in sorted(rows.items())]
     wide, widest_s = at_period(
-        samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.statistic
+        samples, step_s, widest_s, kind=kind, level_statistic=matched.resource.reporting.statistic
     )
     unseen = _unseen(wide, widest_s, matched.resource, kind)
     if unseen:

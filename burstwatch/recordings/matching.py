@@ -109,7 +109,7 @@ def match_metrics(
     resource, level_notes = _bucket_of(kind, buckets, by_metric, contents, name)
     chosen_by_metric = {}
     if resource.level_metric in by_metric:
-        levels = _preferred(by_metric[resource.level_metric], resource.statistic)
+        levels = _preferred(by_metric[resource.level_metric], resource.reporting.statistic)
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
     chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.is_own)
@@ -253,9 +253,9 @@ def _bucket_of(
     stated = {_statistic_of(series) for series in by_metric[lowest.level_metric]} - {""}
     if contents.is_own and not stated:
         own_statistic: Statistic = (
-            "Average" if contents.level_statistic == "Average" else lowest.statistic
+            "Average" if contents.level_statistic == "Average" else lowest.reporting.statistic
         )
-        return replace(lowest, statistic=own_statistic), notes
+        return replace(lowest, reporting=replace(lowest.reporting, statistic=own_statistic)), notes
     if stated and not stated & {"Minimum", "Average"}:
         msg = f"{name} has {lowest.level_metric} as {', '.join(sorted(stated))} only, which hides how low it was: ask for Minimum or Average"
         raise ValueError(msg)
@@ -265,7 +265,7 @@ def _bucket_of(
         notes.append(
             f"{lowest.level_metric} {taken}, and can be lower within a period: a file with the Minimum gives a narrower range"
         )
-    return replace(lowest, statistic=statistic), notes
+    return replace(lowest, reporting=replace(lowest.reporting, statistic=statistic)), notes
 
 
 def _metric_of(series: RecordedSeries, kind: Kind) -> str:

@@ -126,7 +126,7 @@ def to_points(
 ) -> Points:
     """The samples as levels and demand, each where CloudWatch had it."""
     levels, demand = [], []
-    level_metric, statistic = resource.level_metric, resource.statistic
+    level_metric, statistic = resource.level_metric, resource.reporting.statistic
     totals_of = [(metric.name, metric.total) for metric in kind.demand_metrics]
     for sample in samples:
         values = sample.values

@@ -178,7 +178,7 @@ def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
         limit=resource.limit,
         source="ec2",
         created_s=_by_host(volume.created_s, ahead_s),
-        changed_s=_by_host(resource.history_from_s, ahead_s or 0.0),
+        changed_s=_by_host(resource.reporting.history_from_s, ahead_s or 0.0),
         is_changing=volume.is_changing,
     )
 
@@ -189,7 +189,7 @@ def _by_host(at_s: float | None, ahead_s: float | None) -> float | None:
 
 def _newest(resource: Resource, series: Sequence[tuple[float, float]]) -> LevelPoint | None:
     """The last datapoint, with the period that the datapoints really have."""
-    cut = resource.history_from_s
+    cut = resource.reporting.history_from_s
     points = [point for point in series if cut is None or point[0] >= cut]
     if not points:
         return None
@@ -200,5 +200,5 @@ def _newest(resource: Resource, series: Sequence[tuple[float, float]]) -> LevelP
         start_s=start_s,
         period_s=FINE_S if is_fine else COARSE_S,
         ratio=percent / 100,
-        statistic=resource.statistic,
+        statistic=resource.reporting.statistic,
     )

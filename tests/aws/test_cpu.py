@@ -18,7 +18,14 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import assess
 from burstwatch.history.background import Background
 from burstwatch.history.history import SERVED_TOO_MUCH
-from burstwatch.history.observations import Limit, Observation, Resource, observe
+from burstwatch.history.observations import (
+    BucketTerms,
+    Limit,
+    Observation,
+    Reporting,
+    Resource,
+    observe,
+)
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._cpu import EARNED, cpu_spec
@@ -82,14 +89,14 @@ def test_only_the_first_start_of_a_t3_begins_without_credits(
         item["NetworkInterfaces"] = [{"Attachment": {"AttachTime": at}}]
     thing = replace(KIND.inventory.identify(item), unit="123456789012/us-east-1")
     (resource,) = KIND.describe(thing, FOUND, NOW)
-    assert resource.starts_empty is starts_empty
+    assert resource.terms.starts_empty is starts_empty
 
 
 @pytest.mark.parametrize(
     ("change", "over"),
     [
         ({}, ""),
-        ({"in_use": False}, "not in use any more"),
+        ({"reporting": Reporting(in_use=False)}, "not in use any more"),
         ({"bucket": None}, "has no CPU credits any more"),
     ],
 )
@@ -256,7 +263,7 @@ def test_an_unknown_size_is_named_and_its_figures_are_never_guessed(cloud: Cloud
     start(cloud, "t3.16xlarge", hours_ago=30)
     resource, found = see(cloud).assessments[CPU]
     assert found.verdict == "unknown"  # no balance of it is published yet
-    assert any("t3.16xlarge" in caveat for caveat in resource.caveats)
+    assert any("t3.16xlarge" in caveat for caveat in resource.words.caveats)
 
 
 @pytest.mark.parametrize(
@@ -298,11 +305,22 @@ def test_a_fresh_t2_is_an_incident_only_if_it_had_launch_credits_to_spend(
     spec = cpu_spec(f"t2.{size}")
     started_s = NOW - 3_600
     resource = Resource(
-        kind=kind, id="i-1.cpu", level_metric="CPUCreditBalance", name="", unit="1/us-east-1",
-        bucket=spec.bucket, limit=Limit(rate=float(spec.vcpus), binding="cpu"), statistic="Average",
-        in_use_since_s=started_s, history_from_s=started_s, starts_empty=True,
-        launch_ratio=spec.launch_ratio, reports_when_idle=True, published_every_s=300.0,
-    )  # fmt: skip
+        kind=kind,
+        id="i-1.cpu",
+        level_metric="CPUCreditBalance",
+        name="",
+        unit="1/us-east-1",
+        bucket=spec.bucket,
+        limit=Limit(rate=float(spec.vcpus), binding="cpu"),
+        reporting=Reporting(
+            statistic="Average",
+            in_use_since_s=started_s,
+            history_from_s=started_s,
+            reports_when_idle=True,
+            published_every_s=300.0,
+        ),
+        terms=BucketTerms(starts_empty=True, launch_ratio=spec.launch_ratio),
+    )
     first = first_share * spec.launch_ratio
     levels = [
         LevelPoint(start_s=started_s + 300 * at, period_s=300, statistic="Average",

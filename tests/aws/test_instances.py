@@ -61,7 +61,7 @@ def test_an_instance_that_spends_its_balance_is_projected_and_called_an_estimate
     balances(cloud, instance, io=20, io_per_5min=100 / 6, iops=18_750)
     resource, assessment = take_look(cloud).assessments[instance]
     assert resource.level_metric == "EBSIOBalance%"
-    assert "estimate" in " ".join(resource.caveats)
+    assert "estimate" in " ".join(resource.words.caveats)
     assert assessment.verdict in {"critical", "exhausted"}
     assert assessment.projection.binding == "instance_iops"
 

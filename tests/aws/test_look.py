@@ -159,7 +159,7 @@ def test_denied_instance_limits_do_not_hide_the_volumes(cloud: Cloud) -> None:
     found = take_look(cloud)
     resource, assessment = only(found)
     assert assessment.verdict == "critical"
-    assert resource.caveats
+    assert resource.words.caveats
     assert found.problems
 
 
@@ -260,7 +260,7 @@ def test_where_the_hypervisor_is_not_known_the_average_is_asked(cloud: Cloud) ->
     volume = cloud.aws.add_volume("gp2", 100, instance_id=cloud.aws.add_instance("m5.large"))
     drain(cloud, volume, to_percent=30, **FULL_BURST)
     cloud.aws.denied = {"DescribeInstances"}
-    assert only(take_look(cloud))[0].statistic == "Average"
+    assert only(take_look(cloud))[0].reporting.statistic == "Average"
 
 
 def test_silence_of_one_volume_is_idle_and_of_all_is_unknown(cloud: Cloud) -> None:

@@ -37,23 +37,31 @@ def test_no_kind_says_ok_of_an_empty_balance_or_of_what_it_cannot_see(kind: Kind
     for resource in described(kind, examples_of(kind)):
         if resource.bucket is None:
             verdict = assess(Observation(resource=resource, at=NOW), Config()).verdict
-            assert verdict == ("not_watched" if resource.not_watched else "ok"), resource
-            assert resource.not_watched or HAS_NONE.fullmatch(resource.no_bucket_reason), (
-                resource.no_bucket_reason
-            )
+            assert verdict == ("not_watched" if resource.terms.not_watched else "ok"), resource
+            assert resource.terms.not_watched or HAS_NONE.fullmatch(
+                resource.terms.no_bucket_reason
+            ), resource.terms.no_bucket_reason
             continue
         empty = resource.level_metric.startswith("CPUSurplus")
         value = resource.bucket.capacity / 60 if empty else 0.0
         ratio = kind.to_ratio(resource, value)
         levels = [
             LevelPoint(
-                start_s=NOW - 300 * back, period_s=300, ratio=ratio, statistic=resource.statistic
+                start_s=NOW - 300 * back,
+                period_s=300,
+                ratio=ratio,
+                statistic=resource.reporting.statistic,
             )
             for back in range(40, 0, -1)
         ]
-        old = replace(resource, history_from_s=None, in_use_since_s=None, in_use=True)
+        old = replace(
+            resource,
+            reporting=replace(
+                resource.reporting, history_from_s=None, in_use_since_s=None, in_use=True
+            ),
+        )
         seen = observe(old, NOW, levels, unit_period_s=300.0, looked_back_s=12_000)
-        highest: Verdict = resource.highest_verdict
+        highest: Verdict = resource.terms.highest_verdict
         assert assess(seen, Config()).verdict == highest, resource
 
 
@@ -122,7 +130,7 @@ def test_a_burstable_type_without_figures_is_found_named_and_paged_when_empty(
     swept = run_sweep(cloud, config=replace(CONFIG, kinds="ec2_instance_cpu"))
     ((resource, assessment),) = swept.snapshot.assessments.values()
     assert assessment.verdict == "exhausted"
-    assert any(instance_type in caveat for caveat in resource.caveats)
+    assert any(instance_type in caveat for caveat in resource.words.caveats)
     assert len(cloud.aws.regions["us-east-1"].alarms) == 1
 
 

@@ -83,7 +83,7 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
         resource, assessment = swept.snapshot.assessments[disk.id]
         if minute == 5:
             assert assessment.verdict == "critical"
-            assert "in maintenance until 14:22Z" in " ".join(resource.caveats)
+            assert "in maintenance until 14:22Z" in " ".join(resource.words.caveats)
             assert other_counts(swept.snapshot)["in_maintenance"] == 1
             assert fleet_metrics(swept)["ResourcesCritical"] == 0
             assert alarms(cloud) == {}
@@ -148,7 +148,7 @@ def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud
     assert [name.split("/")[-2] for name in alarms(cloud)] == [disk.id]
     (resource, _) = swept.snapshot.assessments[other.id]
     note = "snoozed until 14:39Z, no new alarm is made: being replaced"
-    assert note in resource.caveats
+    assert note in resource.words.caveats
     _, table, _ = burstwatch(cloud, "scan")
     assert f"{other.id} {note}" in table.splitlines()
     assert "critical, silent" in table

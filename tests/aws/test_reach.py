@@ -84,7 +84,7 @@ def described(kind: Kind, item: dict[str, Any], related: dict[str, Any]) -> list
 def test_what_disks_reach_is_the_sum_of_what_each_can_do_where_all_are_known(
     buckets: list[Resource], reaches: list[float | None]
 ) -> None:
-    assert [bucket.reach for bucket in buckets] == reaches
+    assert [bucket.terms.reach for bucket in buckets] == reaches
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Seen:
 def watch(case: Watched, *, knows_reach: bool, begins: int = 0) -> Seen:
     """Hours of one bucket that begins full, in five-minute means that are three minutes late, from so many minutes on."""
     resource = instance([GP3])[case.metric]
-    bucket, reach = resource.bucket, resource.reach
+    bucket, reach = resource.bucket, resource.terms.reach
     assert bucket is not None
     assert reach is not None
     reach = min(reach, bucket.burst)
@@ -168,7 +168,7 @@ def watch(case: Watched, *, knows_reach: bool, begins: int = 0) -> Seen:
     )
     config = Config(page_on="worst", lead_s=case.lead_s, max_data_age_s=200.0)
     if not knows_reach:
-        resource = replace(resource, reach=None)
+        resource = replace(resource, terms=replace(resource.terms, reach=None))
     paged_s, looks, schedule = math.inf, 0, Schedule()
     for minute in range(begins, HOURS * 60):
         now = clock.now = START + 60.0 * (minute + 1)

@@ -17,7 +17,7 @@ from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import Assessment
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import BucketTerms, Reporting, Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
@@ -68,7 +68,7 @@ def look_at(
     resource: Resource, cloudwatch: QuickCloudWatch, schedule: Schedule, config: Config, now: float
 ) -> Assessment:
     """One look at it, due or not. Returns what it found."""
-    witness = replace(resource, id="vol-witness", starts_empty=False)
+    witness = replace(resource, id="vol-witness", terms=replace(resource.terms, starts_empty=False))
     task = Task(kind=KIND, config=config, schedule=schedule, now=now)
     reader = Reader(
         clients=cloudwatch, now=now, allowance=Allowance(),  # type: ignore[arg-type]
@@ -107,8 +107,8 @@ def test_a_warm_look_has_the_verdict_of_a_cold_one(case: Watched) -> None:
     disk = replace(
         volume("gp2", case.size_gib),
         id="vol-1",
-        starts_empty=case.is_new,
-        in_use_since_s=START - 60.0 if case.is_new else None,
+        terms=BucketTerms(starts_empty=case.is_new),
+        reporting=Reporting(in_use_since_s=START - 60.0 if case.is_new else None),
     )
     clock = Clock(START)
     cloudwatch = QuickCloudWatch(clock)

@@ -106,7 +106,7 @@ def spent_at(kind: Kind, resource: Resource, examples: ModuleType) -> DemandPoin
 def to_the_limit(kind: Kind, resource: Resource, examples: ModuleType) -> float:
     """So many times the worked example is all that a resource can spend."""
     assert resource.bucket is not None
-    if not resource.is_sized:
+    if not resource.terms.is_sized:
         return 1.0  # nobody knows what it can spend: its balance alone is judged
     most = min(resource.bucket.burst, resource.limit.rate)
     return most / spent_at(kind, resource, examples).nominal
@@ -155,7 +155,7 @@ def drain_and_recover(
     memories = [Memory(shard=shard) for shard in shards_of(shards)]
     ids = {victim.id for victim in victims}
     # What only costs money never pages.
-    costly = {victim.id for victim in victims if victim.highest_verdict == "warning"}
+    costly = {victim.id for victim in victims if victim.terms.highest_verdict == "warning"}
     for _ in range((len(ids) - 1) // MOST_NEW_ALARMS):  # a sweep creates no more than that
         for memory in memories:
             sweep_kinds(cloud, some, memory)
@@ -179,7 +179,7 @@ def drain_and_recover(
             if name.endswith(f"/{victim.id}/{'warning' if victim.id in costly else 'critical'}")
         )
         same = [one for one in victims if one.id == victim.id]
-        assert not victim.is_sized or any(one.rate_unit in text for one in same)
+        assert not victim.terms.is_sized or any(one.words.rate_unit in text for one in same)
     cloud.clock.now += 3 * 3_600.0
     for back in range(6):
         for victim in victims:

@@ -379,7 +379,9 @@ def test_the_zero_of_a_new_instance_and_the_time_before_a_change_of_size_are_no_
     assert advise(new).dry_count == 0
     recorded = history(volume(Size=900), [*days(2, 2_700), *days(8, 10)])
     recorded.samples[10].values["BurstBalance"] = 0.0  # type: ignore[index]
-    grown = replace(recorded.resource, history_from_s=2 * DAY_S)
+    grown = replace(
+        recorded.resource, reporting=replace(recorded.resource.reporting, history_from_s=2 * DAY_S)
+    )
     points = to_points(recorded.samples, grown, PERIOD_S, EBS)
     assert advise(replace(recorded, points=points)).dry_count == 1
     assert advise(replace(recorded, resource=grown, points=points)).dry_count == 0

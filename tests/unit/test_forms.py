@@ -383,7 +383,10 @@ def test_a_metric_and_a_statistic_are_taken_from_the_person_where_the_file_is_si
     contents = read_text(text.format(t=START_S, u=START_S + 300), name="file")
     named = name_series(contents, kind, **stated)
     buckets = described_by_hand(kind, {"type": "gp2", "size_gib": "100"})
-    assert match_metrics(named, kind, buckets, only="", name="f").resource.statistic == expected
+    assert (
+        match_metrics(named, kind, buckets, only="", name="f").resource.reporting.statistic
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from burstwatch.aws.client.names import (
 from burstwatch.config import Config, Links
 from burstwatch.fixes.fix import Command, Fix
 from burstwatch.formatting import clock_time, countdown, plain_name
-from burstwatch.history.observations import Limit, Resource
+from burstwatch.history.observations import BucketTerms, Limit, Resource, Words
 from burstwatch.kinds.base import AtZero
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.message import (
@@ -369,11 +369,7 @@ def test_the_time_that_is_left_is_to_the_second_under_ten_minutes_and_never_too_
 
 
 def a_volume(number: int, *, host: str, zone: str, **tags: str) -> Resource:
-    return Resource(
-        kind="ebs_volume", id=f"vol-{number}", name="", unit="123456789012/us-east-1", bucket=None,
-        no_bucket_reason="gp3", limit=Limit(rate=1.0, binding=""), parents=(host,), facts={"zone": zone},
-        tags={"Name": str(number), **tags},
-    )  # fmt: skip
+    return Resource(kind="ebs_volume", id=f"vol-{number}", name="", unit="123456789012/us-east-1", bucket=None, terms=BucketTerms(no_bucket_reason="gp3"), limit=Limit(rate=1.0, binding=""), parents=(host,), words=Words(facts={"zone": zone}), tags={"Name": str(number), **tags})  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -75,4 +75,4 @@ def test_the_host_of_a_volume_has_the_name_of_its_group() -> None:
     thing = Thing(id="vol-1", name="", tags={}, item=item)
     resource: Resource
     (resource,) = find_kinds()["ebs_volume"].describe(thing, related, 0.0)
-    assert resource.place == "/dev/sdf of web (i-1)"
+    assert resource.words.place == "/dev/sdf of web (i-1)"

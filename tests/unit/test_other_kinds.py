@@ -337,8 +337,8 @@ def test_the_io_of_a_database_without_credits_costs_none() -> None:
 def test_a_replay_of_a_node_that_began_without_credits_says_what_the_sweep_said() -> None:
     kind, start_s, period_s = KINDS["elasticache_node_cpu"], 1_000_000.0, 300.0
     (described,) = described_by_hand(kind, {"type": "cache.t3.micro"})
-    node = replace(described, in_use_since_s=start_s - 60.0)
-    assert node.starts_empty
+    node = replace(described, reporting=replace(described.reporting, in_use_since_s=start_s - 60.0))
+    assert node.terms.starts_empty
     balances = [0.0] * 20 + [0.5 * number for number in range(60)]
     rows = [
         Sample(t_s=start_s + number * period_s, values={node.level_metric: balance, "CPUCreditUsage": 0.1})
@@ -398,5 +398,5 @@ def test_a_class_with_extra_memory_is_not_watched_and_a_stopped_one_not_in_use(
     }
     thing = Thing(id="orders", name="", tags={}, item=item)
     (resource,) = find_kinds()["rds_instance_ebs"].describe(thing, {"instance_types": {}}, 0.0)
-    assert resource.not_watched.startswith(why)
-    assert resource.in_use is in_use
+    assert resource.terms.not_watched.startswith(why)
+    assert resource.reporting.in_use is in_use

@@ -11,7 +11,7 @@ from burstwatch.config import Config
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.background import CAUSE_KEPT_S, make_background
-from burstwatch.history.observations import Verdict
+from burstwatch.history.observations import BucketTerms, Reporting, Verdict
 from burstwatch.history.points import LevelPoint
 from burstwatch.polling.schedule import (
     LATEST_S,
@@ -70,7 +70,7 @@ def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:
 
 
 def test_what_aws_may_never_publish_is_asked_for_once_an_hour_in_the_end() -> None:
-    schedule, disk = Schedule(), replace(volume("gp2", 100), is_documented=False)
+    schedule, disk = Schedule(), replace(volume("gp2", 100), terms=BucketTerms(is_documented=False))
     waits = []
     for now in range(20):
         silent = assessed("unknown", state="unknown", is_published=False)
@@ -154,9 +154,9 @@ def test_another_size_is_another_bucket_and_due_at_once() -> None:
     schedule.note(Judgement(resource=disk, assessment=assessed(worst_s=1e9)), CONFIG, 0.0)
     assert not schedule.is_due(disk, 60.0)
     assert schedule.is_due(replace(volume("gp2", 200), id=disk.id), 60.0)
-    assert schedule.is_due(replace(disk, in_use=False), 60.0)
-    assert schedule.is_due(replace(disk, statistic="Average"), 60.0)
-    assert schedule.is_due(replace(disk, reach=3_000.0), 60.0)
+    assert schedule.is_due(replace(disk, reporting=Reporting(in_use=False)), 60.0)
+    assert schedule.is_due(replace(disk, reporting=Reporting(statistic="Average")), 60.0)
+    assert schedule.is_due(replace(disk, terms=BucketTerms(reach=3_000.0)), 60.0)
 
 
 def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
@@ -170,8 +170,8 @@ def test_a_resource_with_a_lead_of_its_own_is_asked_by_that() -> None:
 UNPUBLISHED = replace(
     volume("gp2", 100),
     bucket=Bucket(capacity=27_270_000, refill=3_600, burst=18_750),
-    is_documented=False,
-    statistic="Average",
+    terms=BucketTerms(is_documented=False),
+    reporting=Reporting(statistic="Average"),
 )
 #: With disks that reach 11,000 a second, all above the margin lasts so many times as long.
 TIMES = 15_150 / 7_400
@@ -191,7 +191,7 @@ TIMES = 15_150 / 7_400
 def test_a_full_bucket_of_no_published_size_is_far_for_as_long_as_its_disks_need(
     reach: float | None, ratio: float, unseen_s: float, seconds: float
 ) -> None:
-    resource = replace(UNPUBLISHED, reach=reach)
+    resource = replace(UNPUBLISHED, terms=replace(UNPUBLISHED.terms, reach=reach))
     assert surely_far_s(resource, CONFIG, ratio=ratio, unseen_s=unseen_s) == pytest.approx(seconds)
 
 
@@ -208,7 +208,10 @@ def test_a_full_bucket_of_no_published_size_is_far_for_as_long_as_its_disks_need
 def test_such_a_bucket_is_polled_again_before_it_can_be_within_its_margin(
     level: LevelPoint, verdict: Verdict, waits_s: float
 ) -> None:
-    schedule, resource = Schedule(), replace(UNPUBLISHED, reach=11_000.0)
+    schedule, resource = (
+        Schedule(),
+        replace(UNPUBLISHED, terms=replace(UNPUBLISHED.terms, reach=11_000.0)),
+    )
     seen = SeenLevel(newest=level, since_s=level.end_s, until_s=480.0)
     judgement = Judgement(
         resource=resource, assessment=assessed(verdict, worst_s=1_300), level_seen=seen

@@ -5,7 +5,7 @@ from dataclasses import replace
 from burstwatch.backtest.replay import volume
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.history.observations import Resource, State
+from burstwatch.history.observations import Reporting, Resource, State
 from burstwatch.polling.order import witnesses
 from burstwatch.polling.schedule import Judgement, LastLook, Schedule
 
@@ -22,7 +22,7 @@ def test_of_the_witnesses_those_last_seen_active_come_first() -> None:
 
 def test_what_is_due_or_cannot_spend_is_no_witness() -> None:
     due = replace(volume("gp2", 100), id="due")
-    detached = replace(volume("gp2", 100), id="detached", in_use=False)
+    detached = replace(volume("gp2", 100), id="detached", reporting=Reporting(in_use=False))
     assert witnesses([due, detached], [due], Schedule()) == []
 
 

@@ -257,10 +257,10 @@ def _cannot_fire(alarm: StaticAlarm, resource: Resource | None) -> AuditJudgemen
     """Tell why an alarm can never fire, if it cannot."""
     if resource is None:
         return "cannot fire", "what it watches is gone, or has no credits", None
-    if resource.not_watched:
-        return "not judged", resource.not_watched, None
+    if resource.terms.not_watched:
+        return "not judged", resource.terms.not_watched, None
     if resource.bucket is None:
-        return "cannot fire", resource.no_bucket_reason, None
+        return "cannot fire", resource.terms.no_bucket_reason, None
     least = 0.0 if alarm.definition["ComparisonOperator"] == "LessThanThreshold" else -1e-9
     if alarm.fires_below and alarm.threshold <= least:
         return "cannot fire", "the level is never under 0", None
@@ -274,9 +274,9 @@ def _says_little(alarm: StaticAlarm, resource: Resource | None) -> AuditJudgemen
         return "tells nobody", "it has no action, or its actions are switched off", None
     if not alarm.fires_below:
         return "not judged", "it fires when the level rises", None
-    if resource is not None and resource.highest_verdict == "warning":
+    if resource is not None and resource.terms.highest_verdict == "warning":
         return "only money", "at zero nothing slows down, and AWS charges for the surplus", None
-    if resource is not None and not resource.is_sized:
+    if resource is not None and not resource.terms.is_sized:
         return "not judged", "how fast the bucket empties is not known here", None
     return None
 

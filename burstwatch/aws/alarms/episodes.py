@@ -42,7 +42,7 @@ def close_episode(
     if not buckets:
         return episode
     kind = snapshot.kinds[buckets[0].kind]
-    reaches = min(SEVERITY[resource.highest_verdict] for resource in buckets)
+    reaches = min(SEVERITY[resource.terms.highest_verdict] for resource in buckets)
     is_gone = not kind.is_percent and any(resource.bucket is None for resource in buckets)
     if is_gone or reaches < SEVERITY[episode.severity]:
         # It has other credits now, or none, so their values say nothing of the credits that ran out.
@@ -73,7 +73,7 @@ def close_episode(
         name=resource.name,
         empty_s=min(empty, default=None),
         lowest_ratio=min((measurement.lowest_ratio for measurement in measured), default=None)
-        if resource.has_share
+        if resource.terms.has_share
         else None,
         at_zero_s=max((measurement.at_zero_s for measurement in measured), default=None),
         fix=lasting_fix(kind, resource),

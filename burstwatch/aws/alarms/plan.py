@@ -228,9 +228,9 @@ def _is_unsure(
         return False
     if resource.id in snapshot.guessed:
         return True
-    if resource.history_from_s is None:
+    if resource.reporting.history_from_s is None:
         return False
-    age_s, level = snapshot.at - resource.history_from_s, assessment.projection.level
+    age_s, level = snapshot.at - resource.reporting.history_from_s, assessment.projection.level
     is_not_full = level is None or level.likely < BACK_RATIO
     return age_s < SEEN_ANEW_S or (is_not_full and age_s < config.hold_s)
 

@@ -27,7 +27,7 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
     # Resized ones first, because they are rare.
     usable = sorted(
         (resource for resource in inventory.resources if resource.can_spend),
-        key=lambda resource: resource.history_from_s is None,
+        key=lambda resource: resource.reporting.history_from_s is None,
     )[:RESOURCES_MEASURED]
     if not usable:
         nothing = "no resource in use here has a credit bucket"
@@ -42,7 +42,7 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
     yield _statistics(kind, usable, levels)
     yield _future(clients, kind, usable[0], levels, now)
     for number, resource in enumerate(usable):
-        yield from _resize(kind, resource, levels[resource.statistic][number])
+        yield from _resize(kind, resource, levels[resource.reporting.statistic][number])
 
 
 def _read_levels(
@@ -84,7 +84,7 @@ def _statistics(
     missing = [
         resource.id
         for number, resource in enumerate(resources)
-        if not levels[resource.statistic][number][0]
+        if not levels[resource.reporting.statistic][number][0]
         and any(levels[s][number][0] for s in STATISTICS)
     ]
     if not any(counts.values()):
@@ -107,10 +107,12 @@ def _future(
 ) -> Finding:
     """Check that a range that ends in the future leaves the datapoints of the past as they are."""
     check = f"{kind.name} query that ends in the future"
-    plain, _ = levels[resource.statistic][0]
+    plain, _ = levels[resource.reporting.statistic][0]
     if not plain:
         return Finding(check=check, state="unknown", detail="no datapoints")
-    ahead, _ = _read_levels(clients, kind, resource, resource.statistic, now, ahead_s=HOUR_S)
+    ahead, _ = _read_levels(
+        clients, kind, resource, resource.reporting.statistic, now, ahead_s=HOUR_S
+    )
     is_same = set(plain) <= set(ahead)
     return Finding(
         check=check,
@@ -122,7 +124,7 @@ def _future(
 
 def _resize(kind: Kind, resource: Resource, level: Datapoints) -> Iterator[Finding]:
     """The level before and after a resize or retype of the last hours, if there was one."""
-    changed_s = resource.history_from_s
+    changed_s = resource.reporting.history_from_s
     if changed_s is None:
         return
     points = list(zip(*level, strict=True))

@@ -152,7 +152,7 @@ def _described(
                 and _is_child(remaining_scope, resource)
             ]
             resources += [
-                resource if resource.is_documented else _estimated(resource)
+                resource if resource.terms.is_documented else _estimated(resource)
                 for resource in described
             ]
         except NOT_UNDERSTOOD as error:
@@ -286,7 +286,9 @@ def _pattern(value: str) -> re.Pattern[str]:
 def _estimated(resource: Resource) -> Resource:
     if resource.bucket is None:
         return resource
-    return replace(resource, caveats=(*resource.caveats, ESTIMATED))
+    return replace(
+        resource, words=replace(resource.words, caveats=(*resource.words.caveats, ESTIMATED))
+    )
 
 
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:

@@ -64,8 +64,12 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
             snoozes[resource.id] = owner.snooze
         notes = [f"tag {tag} {why}" for tag, why in owner.refused.items()]
         if notes or owner.lead_s is not None:
-            caveats = (*resource.caveats, *notes)
-            kept.append(replace(resource, caveats=caveats, lead_s=owner.lead_s))
+            caveats = (*resource.words.caveats, *notes)
+            kept.append(
+                replace(
+                    resource, words=replace(resource.words, caveats=caveats), lead_s=owner.lead_s
+                )
+            )
         else:
             kept.append(resource)
     return Watchlist(
@@ -80,4 +84,7 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
 def _quiet(resource: Resource, notes: Mapping[str, str]) -> Resource:
     if resource.id not in notes:
         return resource
-    return replace(resource, caveats=(*resource.caveats, notes[resource.id]))
+    return replace(
+        resource,
+        words=replace(resource.words, caveats=(*resource.words.caveats, notes[resource.id])),
+    )

@@ -78,7 +78,7 @@ def list_subjects(
         by_id: dict[str, list[Resource]] = {}
         for resource in inventory.resources:
             is_wanted = tag is None or resource.tags.get(tag[0]) == tag[1]
-            may_be_advised = resource.in_use and not resource.not_watched
+            may_be_advised = resource.reporting.in_use and not resource.terms.not_watched
             if is_wanted and may_be_advised and kind.may_be_advised(resource):
                 by_id.setdefault(resource.id, []).append(resource)
         fleet.subjects += [

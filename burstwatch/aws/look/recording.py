@@ -63,7 +63,7 @@ def record(
     }
     samples = samples_of(series, kind, float(period_s))
     if not samples:
-        why = buckets[0].no_bucket_reason
+        why = buckets[0].terms.no_bucket_reason
         msg = f"CloudWatch has no datapoint of {resource_id}{f', and {why}' if why else ''}"
         raise AwsError(msg)
     resource = lowest_bucket(kind, buckets, samples)
@@ -89,13 +89,13 @@ def _at_cadence(
     """Merge samples to the cadence of the level: one that comes every five minutes is known at the end of its five."""
     levels = sorted(sample.t_s for sample in samples if resource.level_metric in sample.values)
     # The last level covers the whole time between two datapoints, so it may end after the last sample.
-    level_ends = [start + resource.published_every_s for start in levels[-1:]]
+    level_ends = [start + resource.reporting.published_every_s for start in levels[-1:]]
     return at_period(
         samples,
         float(period_s),
-        max(cadence_s(levels or [samples[0].t_s]), resource.published_every_s),
+        max(cadence_s(levels or [samples[0].t_s]), resource.reporting.published_every_s),
         kind=kind,
-        level_statistic=resource.statistic,
+        level_statistic=resource.reporting.statistic,
         end_s=max([samples[-1].t_s + period_s, *level_ends]),
     )
 

@@ -74,4 +74,7 @@ def other_counts(snapshot: UnitSnapshot) -> Mapping[str, int]:
 
 
 def _is_young(resource: Resource, now: float) -> bool:
-    return resource.in_use_since_s is not None and now - resource.in_use_since_s < YOUNG_S
+    return (
+        resource.reporting.in_use_since_s is not None
+        and now - resource.reporting.in_use_since_s < YOUNG_S
+    )

@@ -54,7 +54,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         "kind": recorded.kind.name,
         "id": recorded.resource.id,
         "region": recorded.resource.region,
-        "statistic": recorded.resource.statistic,
+        "statistic": recorded.resource.reporting.statistic,
         "spec": ",".join(f"{key}={value}" for key, value in recorded.resource.spec.items()),
     }
     mark = f"{OWN_MARK}{' '.join(f'{key}={value}' for key, value in about.items())}\n"

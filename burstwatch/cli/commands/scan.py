@@ -335,19 +335,22 @@ def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
     for resource, assessment in entries:
         projection = assessment.projection
         facts = {
-            name: float(text) if name in numbers else text for name, text in resource.facts.items()
+            name: float(text) if name in numbers else text
+            for name, text in resource.words.facts.items()
         }
         body = {
             "id": resource.id,
             "name": resource.name,
             "kind": resource.kind,
             **facts,
-            "rate_unit": resource.rate_unit,
+            "rate_unit": resource.words.rate_unit,
             "balance_metric": resource.level_metric,
             "verdict": assessment.verdict,
             "reason": assessment.reason,
             "state": projection.state,
-            "balance": projection.level.likely if projection.level and resource.has_share else None,
+            "balance": projection.level.likely
+            if projection.level and resource.terms.has_share
+            else None,
             "time_to_empty_s": projection.time_to_empty_s,
             "low_s": projection.low_s,
             "high_s": projection.high_s,
@@ -356,9 +359,9 @@ def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
             "data_age_s": projection.data_age_s,
             "binding": projection.binding,
             "limit_rate": resource.limit.rate
-            if resource.is_sized and not resource.not_watched
+            if resource.terms.is_sized and not resource.terms.not_watched
             else None,
-            "caveats": resource.caveats,
+            "caveats": resource.words.caveats,
         }
         yield as_document("resource", body, at=now, **place_of_unit(resource.unit))
 
@@ -433,10 +436,10 @@ def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, .
         span(projection.time_to_empty_s),
         span(projection.worst_s),
         f"{word_of(assessment.verdict)}{', silent' if is_silent else ''}",
-        f"{level.likely:.0%}" if level and resource.has_share else "-",
+        f"{level.likely:.0%}" if level and resource.terms.has_share else "-",
         resource.id,
         cut(resource.name, LONGEST_NAME),
-        resource.facts.get("type", resource.kind),
+        resource.words.facts.get("type", resource.kind),
     )
 
 
