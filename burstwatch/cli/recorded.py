@@ -139,7 +139,9 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
     check_times(args.period_s, args.delay_s)
     if args.example:
         text = (files("burstwatch.backtest") / "examples" / EXAMPLE).read_text()
-        contents = replace(read_text(text, name=EXAMPLE), kind=EBS_VOLUME.name, spec=EXAMPLE_SPEC)
+        recording = read_text(text, name=EXAMPLE)
+        about = replace(recording.about, kind=EBS_VOLUME.name, spec=EXAMPLE_SPEC)
+        contents = replace(recording, about=about)
     else:
         contents = read_file(args.series, stdin=terminal.stdin, conventions=conventions_of(args))
     sized = {
@@ -157,7 +159,7 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         only=args.only,
         period_s=args.period_s,
         delay_s=args.delay_s,
-        region=getattr(args, "region", None) or contents.region,
+        region=getattr(args, "region", None) or contents.about.region,
         stderr=terminal.stderr,
     )
 
@@ -170,9 +172,11 @@ def spec_of(
     Raises:
         ValueError: naming what is missing or of the wrong form.
     """
-    kind = find_kinds().get(args.kind or contents.kind or _kind_by_metrics(contents, args.type))
+    kind = find_kinds().get(
+        args.kind or contents.about.kind or _kind_by_metrics(contents, args.type)
+    )
     if kind is None:
-        msg = f"the recording is of the kind {contents.kind!r}; allowed: {', '.join(find_kinds())}"
+        msg = f"the recording is of the kind {contents.about.kind!r}; allowed: {', '.join(find_kinds())}"
         raise ValueError(msg)
     pairs = [part.partition("=") for part in args.spec.split(",") if part]
     for pair, is_pair, _ in pairs:
@@ -188,7 +192,7 @@ def spec_of(
         msg = f"is {sized[twice[0]]!r}, and {described[twice[0]]!r} in --spec: say it once"
         raise InputError(msg, name=twice[0])
     stated = {**described, **sized}
-    of_file = contents.spec if kind.name == contents.kind else {}
+    of_file = contents.about.spec if kind.name == contents.about.kind else {}
     spec = {**of_file, **stated}
     is_known = spec.keys() <= kind.example.spec.keys()
     if is_known and not spec.keys() >= set(kind.example.needed):
@@ -239,7 +243,7 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
         ValueError: naming what is missing, unknown or out of range.
     """
     buckets = described_by_hand(kind, spec, region=region)
-    if contents.is_own and kind.columns:
+    if contents.about.is_own and kind.columns:
         buckets = tuple(
             replace(bucket, reporting=replace(bucket.reporting, statistic="Minimum"))
             for bucket in buckets
@@ -247,9 +251,9 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
     matched = match_metrics(contents, kind, buckets, only=only, name=name)
     grid = to_grid(matched, kind, contents, period_s=period_s, name=name)
     points = to_points(grid.samples, matched.resource, grid.period_s, kind)
-    notes = [*contents.notes, *matched.notes, *grid.notes]
-    if not contents.is_own:
-        notes.insert(0, f"{contents.format}, periods of {grid.period_s:g} s")
+    notes = [*contents.about.notes, *matched.notes, *grid.notes]
+    if not contents.about.is_own:
+        notes.insert(0, f"{contents.about.format}, periods of {grid.period_s:g} s")
     _, demand = points
     amounts = {metric.name for metric in kind.demand_metrics}
     if not demand and amounts & matched.points.keys():

@@ -83,7 +83,7 @@ def to_grid(
         msg = f"{name}: the rows span {count:.0f} periods of {step_s:g} s, at most {MOST_SAMPLES} are played"
         raise ValueError(msg)
     rows, contradictions = _rows(points, places, matched, kind)
-    if contents.gaps_are_silence:
+    if contents.about.gaps_are_silence:
         silent, spent = _silent(rows, step_s, matched.resource, kind)
         rows |= {at: {} for at in silent}
         if silent:
@@ -249,7 +249,7 @@ def _steps(
         step = periods.get(metric)
         if step is None and metric == level:
             step = _step(sorted({at for at, _ in series}))
-        elif step is None and not contents.is_own:
+        elif step is None and not contents.about.is_own:
             step = _step(sorted({at for at, _ in series}), least_share=MOSTLY)
             step = step if step is None or step <= LONGEST_PERIOD_S else None
         steps.append(of_rows if step is None else step)

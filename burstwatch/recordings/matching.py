@@ -104,7 +104,7 @@ def match_metrics(
     if not any(series.points for series in chosen):
         msg = f"{name} has no value at all, so nothing can be said"
         raise ValueError(msg)
-    by_metric, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.is_own)
+    by_metric, notes = _by_metric(chosen, kind, buckets, name, is_own=contents.about.is_own)
     _check_one_resource(by_metric, name)
     resource, level_notes = _bucket_of(kind, buckets, by_metric, contents, name)
     chosen_by_metric = {}
@@ -112,7 +112,7 @@ def match_metrics(
         levels = _preferred(by_metric[resource.level_metric], resource.reporting.statistic)
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
-    chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.is_own)
+    chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.about.is_own)
     rates = frozenset(
         metric for metric, parts in chosen_by_metric.items() if any(part.is_rate for part in parts)
     )
@@ -121,7 +121,7 @@ def match_metrics(
         raise ValueError(msg)
     points = {metric: _joined(parts, metric, name) for metric, parts in chosen_by_metric.items()}
     levels = chosen_by_metric.get(resource.level_metric, ())
-    is_percent = kind.is_percent and not contents.is_own
+    is_percent = kind.is_percent and not contents.about.is_own
     if is_percent and _are_shares(levels, points.get(resource.level_metric, ())):
         points[resource.level_metric] = [
             (at, round(PERCENT * value, 10)) for at, value in points[resource.level_metric]
@@ -251,9 +251,9 @@ def _bucket_of(
             f"{lowest.level_metric} is the lowest of the balances in the file, and is used"
         )
     stated = {_statistic_of(series) for series in by_metric[lowest.level_metric]} - {""}
-    if contents.is_own and not stated:
+    if contents.about.is_own and not stated:
         own_statistic: Statistic = (
-            "Average" if contents.level_statistic == "Average" else lowest.reporting.statistic
+            "Average" if contents.about.level_statistic == "Average" else lowest.reporting.statistic
         )
         return replace(lowest, reporting=replace(lowest.reporting, statistic=own_statistic)), notes
     if stated and not stated & {"Minimum", "Average"}:

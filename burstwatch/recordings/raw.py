@@ -5,8 +5,8 @@ month comes first. So the formats keep the file's own cells, and this module rea
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from burstwatch.recordings.cells import (
     HIGHEST,
@@ -19,7 +19,7 @@ from burstwatch.recordings.cells import (
     unit_of_series,
 )
 from burstwatch.recordings.clocks import UnreadableTimeError
-from burstwatch.recordings.samples import Contents, RecordedSeries
+from burstwatch.recordings.samples import About, Contents, RecordedSeries
 from burstwatch.recordings.times import Conventions, date_order, read_times, read_zone
 from burstwatch.recordings.written_times import UTC_NAMES, short
 
@@ -59,23 +59,16 @@ class RawSeries:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawContents:
-    """The series of a file, and what it says of itself and of its cells.
+    """The series of a file with its cells as they are written.
 
     ``row_times`` are the times of all rows, with their ``row_lines``. ``has_semicolons`` says that a comma cannot be the
     separator of its columns, so it is a decimal sign. ``zone`` is the time zone that a heading names.
     """
 
-    format: str
+    about: About
     series: Sequence[RawSeries]
     row_times: Sequence[object] = ()
     row_lines: Sequence[int] = ()
-    is_own: bool = False
-    gaps_are_silence: bool
-    kind: str = ""
-    region: str = ""
-    level_statistic: str = ""
-    spec: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     has_semicolons: bool = False
     zone: str = ""
 
@@ -89,16 +82,9 @@ def read_cells(raw: RawContents, conventions: Conventions, *, name: str) -> Cont
     reader = _Reader(raw, conventions, name)
     series = [reader.series(part) for part in raw.series]
     return Contents(
-        format=raw.format,
+        about=replace(raw.about, notes=(*raw.about.notes, *reader.notes)),
         series=series,
         row_times=tuple(reader.row_seconds),
-        is_own=raw.is_own,
-        gaps_are_silence=raw.gaps_are_silence,
-        kind=raw.kind,
-        region=raw.region,
-        level_statistic=raw.level_statistic,
-        spec=raw.spec,
-        notes=(*raw.notes, *reader.notes),
     )
 
 
@@ -172,7 +158,7 @@ class _Reader:
             times = read_times(
                 [str(cell).strip() for cell in cells],
                 self._conventions,
-                is_own=self._raw.is_own,
+                is_own=self._raw.about.is_own,
                 is_utc=self._raw.zone.lower() in UTC_NAMES,
             )
         except UnreadableTimeError as error:
@@ -245,18 +231,19 @@ def merged(parts: Sequence[RawContents]) -> RawContents:
     """The contents of a file that has several documents or tables."""
     if len(parts) == 1:
         return parts[0]
-    head = parts[0]
     times = [part.row_times for part in parts]
-    return replace(
-        head,
+    return RawContents(
+        about=replace(
+            parts[0].about,
+            gaps_are_silence=all(part.about.gaps_are_silence for part in parts),
+            notes=unique(note for part in parts for note in part.about.notes),
+            is_own=all(part.about.is_own for part in parts),
+        ),
         series=[series for part in parts for series in part.series],
         row_times=[cell for cells in times for cell in cells] if all(times) else (),
         row_lines=[line for part in parts for line in part.row_lines] if all(times) else (),
-        gaps_are_silence=all(part.gaps_are_silence for part in parts),
-        notes=unique(note for part in parts for note in part.notes),
         has_semicolons=any(part.has_semicolons for part in parts),
         zone=next((part.zone for part in parts if part.zone), ""),
-        is_own=all(part.is_own for part in parts),
     )
 
 

@@ -6,7 +6,7 @@ metric without a value is absent, never 0.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from burstwatch.history.observations import Resource
@@ -166,21 +166,28 @@ class RecordedSeries:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Contents:
-    """The series of a file, whose kind is not known yet.
+class About:
+    """What a file says of itself and of its resource.
 
-    ``row_times`` are the times of its rows, whether they have a value or not. ``gaps_are_silence``
-    says that CloudWatch had no datapoint where a time is missing. ``kind``, ``region``, ``spec`` and ``level_statistic`` are how
-    the file itself describes its resource. ``notes`` say what was assumed.
+    ``is_own`` is true for one that burstwatch wrote. ``gaps_are_silence`` says that CloudWatch had no datapoint where
+    a time is missing. ``kind``, ``region``, ``spec`` and ``level_statistic`` are how the file describes its resource.
+    ``notes`` say what was assumed.
     """
 
     format: str
-    series: list[RecordedSeries]
-    row_times: tuple[float, ...] = ()
     is_own: bool = False
     gaps_are_silence: bool
     kind: str = ""
     region: str = ""
-    spec: Mapping[str, str]
+    spec: Mapping[str, str] = field(default_factory=dict)
     level_statistic: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contents:
+    """The series of a file, whose kind is not known yet. ``row_times`` are the times of its rows, with a value or not."""
+
+    about: About
+    series: list[RecordedSeries]
+    row_times: tuple[float, ...] = ()

@@ -301,7 +301,7 @@ def test_the_order_of_day_and_month_is_what_the_whole_column_shows_or_it_is_said
     text = csv_of(shaped(points, pattern))
     contents = read_text(text, name="file")
     read = [t for t, _ in contents.series[0].points]
-    is_said = any("nothing in the file decides it" in note for note in contents.notes)
+    is_said = any("nothing in the file decides it" in note for note in contents.about.notes)
     assert is_said or read == [t for t, _ in points]
     chosen = Conventions(date_order=order)  # type: ignore[arg-type]
     chosen_contents = read_text(text, name="file", conventions=chosen)
@@ -471,7 +471,7 @@ def test_an_hour_that_is_missing_at_night_is_said() -> None:
     berlin = zone_of("Europe/Berlin")
     first = int(datetime(2026, 3, 28, 22, tzinfo=UTC).timestamp())
     rows = [(datetime.fromtimestamp(first + 300 * n, berlin).strftime("%Y-%m-%d %H:%M:%S"), 50.0) for n in range(80)]  # fmt: skip
-    notes = read_text(csv_of(rows), name="file").notes
+    notes = read_text(csv_of(rows), name="file").about.notes
     assert (
         "an hour is missing after 2026-03-29 01:55, as when clocks change: --timezone names the zone"
         in notes
@@ -506,7 +506,7 @@ def test_a_missing_row_is_silence_in_what_cloudwatch_answered_and_unknown_in_wha
 ) -> None:
     points = [(START_S + 300 * n, 50.0) for n in range(9) if n != 4]
     contents = read_text(FORMS[name](points), name="file")
-    assert contents.gaps_are_silence is (name not in POLLERS)
+    assert contents.about.gaps_are_silence is (name not in POLLERS)
 
 
 SIX = [(START_S + 300 * n, float(90 - n)) for n in range(6)]
@@ -531,7 +531,7 @@ def test_a_decimal_comma_is_known_by_one_cell_also_where_no_semicolon_separates_
 
 
 def notes_of(text: str) -> str:
-    return "; ".join(read_text(text, name="file").notes)
+    return "; ".join(read_text(text, name="file").about.notes)
 
 
 def test_a_sign_that_may_separate_decimals_or_thousands_is_said() -> None:

@@ -555,6 +555,7 @@ def test_jitter_below_a_fifth_of_a_period_never_loses_a_row(late: list[int], fir
 
 INFLUXDB = """
 from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.samples import About
 
 PROGRAMS = ("InfluxDB",)
 
@@ -565,7 +566,7 @@ def read_document(document):
     (series,) = document["results"][0]["series"]
     times, values = zip(*series["values"])
     balance = RawSeries(names=(series["name"],), times=times, values=values)
-    return RawContents(format="InfluxDB", series=[balance], gaps_are_silence=False)
+    return RawContents(about=About(format="InfluxDB", gaps_are_silence=False), series=[balance])
 """
 
 

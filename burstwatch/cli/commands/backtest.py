@@ -212,12 +212,12 @@ def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
 def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
     """A recording as a trial: its own balance says when it ran out."""
     contents = read_file(str(path), stdin=terminal.stdin, conventions=conventions_of(args))
-    is_described = contents.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
+    is_described = contents.about.spec or args.spec or args.kind not in {None, EBS_VOLUME.name}
     sizes = _numbers(args.size_gib, "size_gib") if args.size_gib else []
     if len(sizes) > 1 or not (sizes or is_described):
         msg = f"{path} is a recording of one volume: give its one size, for example --size-gib 100"
         raise ValueError(msg)
-    type_ = args.type or (sizes and contents.spec.get("type", WORKLOAD_TYPE))
+    type_ = args.type or (sizes and contents.about.spec.get("type", WORKLOAD_TYPE))
     sized = {"type": type_} if type_ else {}
     if sizes:
         sized["size_gib"] = f"{sizes[0]}"

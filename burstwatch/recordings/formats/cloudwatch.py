@@ -8,6 +8,7 @@ from typing import Any
 
 from burstwatch.recordings.matching import statistic_of_word
 from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.samples import About
 
 PROGRAMS = ("`aws cloudwatch get-metric-statistics`", "`get-metric-data`")
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
@@ -29,16 +30,15 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
         return None
     if "Datapoints" in document:
         return RawContents(
-            format="get-metric-statistics",
+            about=About(format="get-metric-statistics", gaps_are_silence=True),
             series=_statistics(document),
-            gaps_are_silence=True,
         )
     if "MetricDataResults" in document:
         return RawContents(
-            format="get-metric-data",
+            about=About(
+                format="get-metric-data", gaps_are_silence=True, notes=_missing_parts(document)
+            ),
             series=[_series(result) for result in document["MetricDataResults"]],
-            gaps_are_silence=True,
-            notes=_missing_parts(document),
         )
     return None
 

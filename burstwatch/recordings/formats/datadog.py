@@ -3,6 +3,7 @@
 from typing import Any
 
 from burstwatch.recordings.raw import RawContents, RawSeries, pairs_of
+from burstwatch.recordings.samples import About
 
 PROGRAMS = ("Datadog's query API",)
 
@@ -61,4 +62,4 @@ def _unit(series: dict[str, Any]) -> str:
 
 
 def _contents(series: list[RawSeries]) -> RawContents:
-    return RawContents(format="JSON of Datadog", series=series, gaps_are_silence=False)
+    return RawContents(about=About(format="JSON of Datadog", gaps_are_silence=False), series=series)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.samples import About
 
 PROGRAMS = ("Grafana's inspector",)
 
@@ -22,9 +23,8 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
     if not frames:
         return None
     return RawContents(
-        format="JSON of Grafana",
+        about=About(format="JSON of Grafana", gaps_are_silence=True),
         series=[series for frame in frames for series in _series(frame)],
-        gaps_are_silence=True,
     )
 
 

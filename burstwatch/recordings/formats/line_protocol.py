@@ -4,6 +4,7 @@ import re
 
 from burstwatch.recordings.formats.layouts import first_line
 from burstwatch.recordings.raw import RawContents, RawSeries
+from burstwatch.recordings.samples import About
 
 WORD = r"(?:[^\s,=\\]|\\.)+"
 VALUE = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\s,\"]+)"
@@ -44,10 +45,9 @@ def read_line_protocol(text: str, *, name: str) -> RawContents:
             values.append(value.rstrip("iu"))
             lines.append(number)
     return RawContents(
-        format="InfluxDB's line protocol",
+        about=About(format="InfluxDB's line protocol", gaps_are_silence=False),
         series=[
             RawSeries(names=key, times=times, values=values, lines=lines)
             for key, (times, values, lines) in columns.items()
         ],
-        gaps_are_silence=False,
     )

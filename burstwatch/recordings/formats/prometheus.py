@@ -3,6 +3,7 @@
 from typing import Any
 
 from burstwatch.recordings.raw import RawContents, RawSeries, pairs_of
+from burstwatch.recordings.samples import About
 
 PROGRAMS = ("Prometheus's query_range",)
 
@@ -55,4 +56,4 @@ def _names(name: str, labels: dict[str, str]) -> tuple[str, ...]:
 
 
 def _contents(format_: str, series: list[RawSeries]) -> RawContents:
-    return RawContents(format=format_, series=series, gaps_are_silence=False)
+    return RawContents(about=About(format=format_, gaps_are_silence=False), series=series)

@@ -21,6 +21,7 @@ from burstwatch.recordings.matching import (
     statistic_of_word,
 )
 from burstwatch.recordings.raw import NoTimesError, RawContents, RawSeries, merged
+from burstwatch.recordings.samples import About
 from burstwatch.recordings.times import TIMES, is_time
 from burstwatch.recordings.written_times import short
 
@@ -277,16 +278,18 @@ def _read(
     # A program that keeps answers may have failed to ask where it has no row.
     is_polled = any(is_of_a_poller(part_name) for part in series for part_name in part.names)
     return RawContents(
-        format=_format_name(format_, separator, headings, is_own=is_own),
+        about=About(
+            format=_format_name(format_, separator, headings, is_own=is_own),
+            is_own=is_own,
+            gaps_are_silence=not is_own and not is_polled,
+            kind=about.get("kind", ""),
+            region=about.get("region", ""),
+            level_statistic=about.get("statistic", ""),
+            spec={key: value for key, has_value, value in pairs if has_value},
+        ),
         series=series,
         row_times=times if is_wide else (),
         row_lines=lines if is_wide else (),
-        is_own=is_own,
-        gaps_are_silence=not is_own and not is_polled,
-        kind=about.get("kind", ""),
-        region=about.get("region", ""),
-        level_statistic=about.get("statistic", ""),
-        spec={key: value for key, has_value, value in pairs if has_value},
         has_semicolons=separator == ";",
         zone=shape.zone,
     )
