@@ -4,7 +4,7 @@ Times are absolute, because an alarm is read later than it is written.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, plain_name
 from burstwatch.history.background import Background
-from burstwatch.history.observations import Resource, State, Verdict
+from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
 from burstwatch.kinds._names import cluster_of, stack_of
 from burstwatch.kinds.base import AtZero, Kind, RatesByMetric
@@ -27,28 +27,19 @@ AT_ZERO_UNKNOWN = AtZero(short="throttled to the baseline")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brief:
-    """Everything there is to say, in short phrases.
+    """A resource with its assessment, and everything there is to say of them in short phrases.
 
-    ``name`` is a tag, somebody's free text, and is shown only as the rendering allows.
-    ``does`` says what happens to the ``credit_name``, as what follows "orders-db: burst credits", and ``when``. ``level``
-    is the balance. A phrase that is empty does not apply.
-    ``metric_id`` is the resource's id in our metrics. ``console`` and ``graph`` are addresses in AWS's console. ``numbers`` are for
-    programs; what is not known or never comes is absent. ``ended_because`` says why nothing is in danger any more, if the credits
+    ``does`` says what happens to the credits, as what follows "orders-db: burst credits", and ``when``. ``level``
+    is the balance. A phrase that is empty does not apply. ``metric_id`` is the resource's id in our metrics. ``console``
+    and ``graph`` are addresses in AWS's console. ``ended_because`` says why nothing is in danger any more, if the credits
     did not come back.
     """
 
-    resource_id: str
+    resource: Resource
+    assessment: Assessment
     metric_id: str
-    kind: str
-    unit: str
-    name: str
-    type: str
-    verdict: Verdict
-    at: float
-    state: State
     does: str
     when: str
-    credit_name: str
     between: str
     at_zero: AtZero
     fixes: tuple[Fix, ...]
@@ -59,21 +50,58 @@ class Brief:
     data: str
     exceeded: str
     undone_by: str
-    caveats: tuple[str, ...]
     console: str
     graph: str
-    numbers: Mapping[str, str]
     ended_because: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the assessment."""
+        return self.assessment.verdict
+
+    @property
+    def at(self) -> float:
+        """The time of the assessment."""
+        return self.assessment.projection.at
 
     @property
     def has_run_out(self) -> bool:
         """True if there are no credits left."""
-        return self.state == "exhausted"
+        return self.assessment.projection.state == "exhausted"
+
+    @property
+    def type(self) -> str:
+        """What messages call the resource."""
+        return self.resource.words.facts.get("type", self.resource.kind)
+
+    @property
+    def says(self) -> str:
+        """What the credits do, and when."""
+        return f"{self.resource.words.credit_name} {self.headline}"
 
     @property
     def headline(self) -> str:
-        """What the credits do, and when."""
+        """What they do, and when, as what follows their name."""
         return f"{self.does} {self.when}"
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The projection's numbers for programs; what is not known or never comes is absent."""
+        projection = self.assessment.projection
+        numbers = {
+            "as_of_s": projection.at,
+            "time_to_empty_s": projection.time_to_empty_s,
+            "low_s": projection.low_s,
+            "high_s": projection.high_s,
+            "worst_s": projection.worst_s,
+            "data_age_s": projection.data_age_s,
+        }
+        finite = {
+            name: f"{seconds:.1f}"
+            for name, seconds in numbers.items()
+            if seconds is not None and math.isfinite(seconds)
+        }
+        return {"verdict": self.verdict, "state": projection.state, **finite}
 
 
 def _why_resolved(resource: Resource) -> str:
@@ -98,19 +126,12 @@ def make_brief(
     fixes = _fixes(resource, projection, kind, background.rates)
     does, when = _outlook(projection)
     return Brief(
+        resource=resource,
+        assessment=assessment,
         ended_because=_why_resolved(resource),
-        resource_id=resource.id,
         metric_id=metric_id or resource.id,
-        kind=resource.kind,
-        unit=resource.unit,
-        name=resource.name,
-        type=resource.words.facts.get("type", resource.kind),
-        verdict=assessment.verdict,
-        at=projection.at,
-        state=projection.state,
         does=does,
         when=when,
-        credit_name=resource.words.credit_name,
         between=_between(projection),
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
@@ -121,10 +142,8 @@ def make_brief(
         data=_data(projection),
         exceeded=_exceeded(background),
         undone_by=_undone_by(resource, fixes),
-        caveats=resource.words.caveats,
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
-        numbers=_numbers(assessment),
     )
 
 
@@ -251,25 +270,6 @@ def _data(projection: Projection) -> str:
     if age is None:
         return ""
     return f"data as of {clock_time(projection.at - age, now=projection.at)}"
-
-
-def _numbers(assessment: Assessment) -> dict[str, str]:
-    """List the projection's numbers for machines, those that are finite."""
-    projection = assessment.projection
-    numbers = {
-        "as_of_s": projection.at,
-        "time_to_empty_s": projection.time_to_empty_s,
-        "low_s": projection.low_s,
-        "high_s": projection.high_s,
-        "worst_s": projection.worst_s,
-        "data_age_s": projection.data_age_s,
-    }
-    finite = {
-        name: f"{value:.1f}"
-        for name, value in numbers.items()
-        if value is not None and math.isfinite(value)
-    }
-    return {"verdict": assessment.verdict, "state": projection.state, **finite}
 
 
 #: AWS documents no public address for the consoles of its isolated partitions: no link there.

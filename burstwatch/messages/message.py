@@ -84,7 +84,7 @@ def danger_message(
 ) -> Message:
     """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
     title = danger_title(brief, severity)
-    name, at_zero = plain_name(brief.name), brief.at_zero
+    name, at_zero = plain_name(brief.resource.name), brief.at_zero
     runs_out = f"will run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
@@ -100,15 +100,15 @@ def danger_message(
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
             ("Credits", "; ".join(filter(None, [brief.credits, runs_out, brief.data]))),
-            *(("Note", caveat) for caveat in brief.caveats),
+            *(("Note", caveat) for caveat in brief.resource.words.caveats),
             ("Name", "" if name in title else name),
             ("Snooze", _snooze(brief)),
         ),
         timeline=timeline,
         links=links_of(runbook_of(severity, brief), links, brief, at=brief.at),
-        keywords=(event, brief.verdict, brief.kind),
-        thread=f"{brief.unit}/{brief.resource_id}",
-        resources=(brief.resource_id,),
+        keywords=(event, brief.verdict, brief.resource.kind),
+        thread=f"{brief.resource.unit}/{brief.resource.id}",
+        resources=(brief.resource.id,),
         context=machine_context(brief),
     )
 
@@ -119,7 +119,7 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     shown = "CRITICAL" if is_critical else "WARNING"
     linked = "now" if brief.has_run_out else "then"
     effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short else ""
-    says = f"{brief.credit_name} {brief.headline}{effect}"
+    says = f"{brief.says}{effect}"
     if len(f"{shown} {who(brief)}: {says}") > TITLE_LENGTH:
         says = f"credits {brief.headline}{effect}"
     return title_of(shown, who(brief), says)
@@ -167,7 +167,7 @@ def over_message(
         ),
         timeline=timeline,
         links=links_of("", links, brief, unit=unit, at=at),
-        keywords=("recovered" if brief else "gone", *([brief.kind] if brief else [])),
+        keywords=("recovered" if brief else "gone", *([brief.resource.kind] if brief else [])),
         thread=f"{unit}/{resource_id}",
         resources=(resource_id,),
         context=machine_context(brief) if brief else {"unit": unit},
@@ -193,7 +193,9 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     """
     says = "credits run out"
     if worst:
-        says = f"{worst[0].credit_name} are running out, the first {_soonest(worst[0])}"
+        says = (
+            f"{worst[0].resource.words.credit_name} are running out, the first {_soonest(worst[0])}"
+        )
     advice = f"look for a common cause{f' in {shared}' if shared else ''} (a deployment, a backup, a batch job) and stop it"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"
@@ -206,16 +208,13 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
         actions=actions([advice]),
         facts=(
             f"The worst {len(worst)} of {count}:",
-            *(
-                f"{label(brief)} ({brief.type}): {brief.credit_name} {brief.headline}"
-                for brief in worst
-            ),
+            *(f"{label(brief)} ({brief.type}): {brief.says}" for brief in worst),
         ),
         timeline=timeline,
         links=links_of("mass", links, unit=unit, at=at),
         keywords=(severity, "mass"),
         thread=f"{unit}/mass",
-        resources=tuple(brief.resource_id for brief in worst),
+        resources=tuple(brief.resource.id for brief in worst),
         context={"verdict": severity, "count": str(count), "unit": unit},
     )
 
@@ -295,7 +294,7 @@ def runbook_of(severity: Verdict, brief: Brief) -> str:
 
 def who(brief: Brief) -> str:
     """Return the name of a resource for a title: its name tag, or its id in AWS."""
-    return plain_name(brief.name) or thing_id(brief.resource_id)
+    return plain_name(brief.resource.name) or thing_id(brief.resource.id)
 
 
 def _over_title(
@@ -320,7 +319,9 @@ def _over_title(
         without = f", after {span(at_zero_s)} without any"
     elif timeline.empty_s is not None:
         without = f", ran out at {hour_of(timeline.empty_s)}"
-    return title_of("RESOLVED", who(brief), f"{brief.credit_name} {back} ({clock}){without}")
+    return title_of(
+        "RESOLVED", who(brief), f"{brief.resource.words.credit_name} {back} ({clock}){without}"
+    )
 
 
 def _soonest(brief: Brief) -> str:
@@ -332,8 +333,8 @@ def _soonest(brief: Brief) -> str:
 
 def label(brief: Brief) -> str:
     """Name tag and id."""
-    name = plain_name(brief.name)
-    return f"{name} {brief.resource_id}" if name else brief.resource_id
+    name = plain_name(brief.resource.name)
+    return f"{name} {brief.resource.id}" if name else brief.resource.id
 
 
 def machine_context(brief: Brief) -> dict[str, str]:
@@ -350,8 +351,8 @@ def machine_context(brief: Brief) -> dict[str, str]:
     ]
     context = {
         **brief.numbers,
-        "kind": brief.kind,
-        "unit": brief.unit,
+        "kind": brief.resource.kind,
+        "unit": brief.resource.unit,
         "cause": brief.cause,
         "fixes": json.dumps(fixes),
     }
@@ -383,23 +384,25 @@ def _lasted(timeline: Timeline, at: float) -> str:
 
 def _where(brief: Brief) -> str:
     """Host, device, volume, type, account and region."""
-    return f"Where: {thing_id(brief.resource_id)} ({brief.type}), {brief.place}"
+    return f"Where: {thing_id(brief.resource.id)} ({brief.type}), {brief.place}"
 
 
 def _snooze(brief: Brief) -> str:
-    region = brief.unit.rpartition("/")[2]
-    return f"burstwatch snooze {brief.resource_id} 4h --reason TEXT --region {region}"
+    region = brief.resource.unit.rpartition("/")[2]
+    return f"burstwatch snooze {brief.resource.id} 4h --reason TEXT --region {region}"
 
 
 def links_of(
     runbook: str, links: Links, brief: Brief | None = None, *, unit: str = "", at: float
 ) -> tuple[tuple[str, str], ...]:
     """The links of a message as pairs of a label and an address. Those that do not apply are left out."""
-    section = f"#{brief.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
+    section = f"#{brief.resource.kind}" if brief and runbook == RUNBOOK_BY_KIND else ""
     addresses = {
         "Runbook": f"{links.runbook(runbook)}{section}" if runbook else "",
         "Dashboard": links.dashboard_of(
-            board_of(brief, brief.unit if brief else unit, links.deployment, home=links.home),
+            board_of(
+                brief, brief.resource.unit if brief else unit, links.deployment, home=links.home
+            ),
             brief.metric_id if brief else "",
             at,
         ),
@@ -419,9 +422,11 @@ def board_of(brief: Brief | None, unit: str, deployment: str, *, home: str = "")
     if brief is not None:
         # A board of one kind has AWS's metrics and burstwatch's in one region.
         is_at_home = home in {"", region}
-        board, variable = BOARDS.get(brief.kind, OTHER_BOARD) if is_at_home else OTHER_BOARD
+        board, variable = (
+            BOARDS.get(brief.resource.kind, OTHER_BOARD) if is_at_home else OTHER_BOARD
+        )
         variables[variable] = brief.metric_id
         if board == OTHER_BOARD[0]:
-            variables |= {"aws_region": region, "kind": brief.kind}
+            variables |= {"aws_region": region, "kind": brief.resource.kind}
     query = urlencode({f"var-{name}": value for name, value in variables.items() if value})
     return f"{board}?{query}"

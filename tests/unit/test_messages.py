@@ -17,10 +17,13 @@ from burstwatch.aws.client.names import (
     parse_alarm_name,
     unit_prefix,
 )
+from burstwatch.backtest.replay import volume
 from burstwatch.config import Config, Links
 from burstwatch.fixes.fix import Command, Fix
+from burstwatch.forecast.policy import Assessment
+from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import clock_time, countdown, plain_name
-from burstwatch.history.observations import BucketTerms, Limit, Resource, Words
+from burstwatch.history.observations import BucketTerms, Limit, Resource, Verdict, Words
 from burstwatch.kinds.base import AtZero
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.message import (
@@ -50,17 +53,14 @@ ODD = st.one_of(
     st.text(alphabet="\u05d0\u05d1\u202e\u2066\u200b\u0000\r\n\t<>`*_~|&@[](){}", max_size=60),
     st.sampled_from(["<!channel>", "[x](http://evil)", "Opened: 2026-01-01T00:00:00Z", "$(id)", "🔥" * 40]),
 )  # fmt: skip
+VOLUME_ID = "vol-0123456789abcdef0"
+DISK = replace(volume("gp2", 100), id=VOLUME_ID, name="orders-db", unit="123456789012/eu-central-1")
 BRIEF = Brief(
-    resource_id="vol-0123456789abcdef0",
-    metric_id="vol-0123456789abcdef0",
-    kind="ebs_volume",
-    unit="123456789012/eu-central-1",
-    name="orders-db",
-    type="gp2 100 GiB",
-    credit_name="burst credits",
-    verdict="critical",
-    at=NOW,
-    state="finite",
+    resource=DISK,
+    assessment=Assessment(
+        verdict="critical", reason="", projection=Projection(state="finite", reason="", at=NOW)
+    ),
+    metric_id=VOLUME_ID,
     does="run out",
     when="in 119 min (16:13Z)",
     between="between 14:40Z and 14:52Z",
@@ -87,11 +87,15 @@ BRIEF = Brief(
     data="as of 14:36Z, newest datapoint 2 min old",
     exceeded="",
     undone_by="",
-    caveats=(),
     console="https://console.aws.amazon.com/ec2/home?region=eu-central-1#VolumeDetails:volumeId=vol-0",
     graph="https://console.aws.amazon.com/cloudwatch/home#metricsV2:graph=" + "x" * 300,
-    numbers={},
 )
+
+
+def of(verdict: Verdict) -> Assessment:
+    return replace(BRIEF.assessment, verdict=verdict)
+
+
 TIMES = Timeline(opened_s=NOW, paged_s=NOW, empty_s=NOW + 60)
 
 
@@ -105,13 +109,14 @@ def test_a_message_of_any_tag_keeps_every_limit(
     name: str, caveat: str, event: Event, dashboard: int
 ) -> None:
     links = Links(dashboard="https://x/" + "d" * dashboard, runbooks="https://wiki.example.org/r")
-    brief = replace(BRIEF, name=name, caveats=(f"tag is {caveat!r}",))
+    words = replace(DISK.words, caveats=(f"tag is {caveat!r}",))
+    brief = replace(BRIEF, resource=replace(DISK, name=name, words=words))
     message = danger_message(brief, "critical", TIMES, links, event=event)
     text = description(message)
     # CloudWatch takes 1,024 characters, and ends a line of ours where we end it.
     assert len(text) <= 1_024
     assert text.split("\n")[0] == message.title
-    assert text.split("\n")[1] == f"Where: {BRIEF.resource_id} ({BRIEF.type}), {BRIEF.place}"
+    assert text.split("\n")[1] == f"Where: {BRIEF.resource.id} ({BRIEF.type}), {BRIEF.place}"
     # A lock screen shows ninety characters; who, what, when and the effect are among them.
     assert len(message.title) <= TITLE_LENGTH
     assert "run out in 119 min (16:13Z), then 300 of 3,000 IOPS" in message.title
@@ -196,29 +201,32 @@ def test_every_message_says_in_its_first_four_lines_which_host_device_volume_typ
         named = f"{plain_name(any_text(random, 256))} ({host})" if random.random() < 0.5 else host
         unit = f"{random.randrange(10**12):012}/{random.choice(['us-east-1', 'ap-southeast-2'])}"
         device = random.choice(DEVICES)
-        volume = f"vol-{random.getrandbits(68):017x}"
+        volume_id = f"vol-{random.getrandbits(68):017x}"
+        words = replace(
+            DISK.words,
+            facts={"type": random.choice(["gp2 100 GiB", "st1 16384 GiB", "sc1 500 GiB"])},
+            caveats=tuple(any_text(random, 200) for _ in range(random.randrange(3))),
+        )
         brief = replace(
             BRIEF,
-            resource_id=volume,
-            unit=unit,
-            name=any_text(random, 256),
-            verdict=random.choice(["warning", "critical", "exhausted"]),
-            type=random.choice(["gp2 100 GiB", "st1 16384 GiB", "sc1 500 GiB"]),
+            resource=replace(
+                DISK, id=volume_id, unit=unit, name=any_text(random, 256), words=words
+            ),
+            assessment=of(random.choice(["warning", "critical", "exhausted"])),
             place=f"{device} of {named} in {unit}",
             cause="c" * random.randrange(300),
             at_zero=AtZero(short="z" * random.randrange(40), note="n" * random.randrange(300)),
             fixes=BRIEF.fixes * random.randrange(3),
-            caveats=tuple(any_text(random, 200) for _ in range(random.randrange(3))),
         )
         links = Links(dashboard=f"https://x/{'d' * random.randrange(900)}", runbooks="https://w/r")
         event: Event = random.choice(["opened", "escalated", "empty"])
         told = danger_message(brief, "critical", TIMES, links, event=event)
-        over = over_message(brief, volume, unit, TIMES, links, at=NOW)
+        over = over_message(brief, volume_id, unit, TIMES, links, at=NOW)
         for message in (told, over):
             text = description(message)
             first = "\n".join(text.split("\n")[:4])
             assert len(text) <= 1_024
-            assert all(word in first for word in (host, device, volume, brief.type, unit)), text
+            assert all(word in first for word in (host, device, volume_id, brief.type, unit)), text
             assert not any(word in text.split("\n")[0] for word in ("\u202e", "\u200b"))
             assert len(message.title) <= TITLE_LENGTH
 
@@ -272,12 +280,16 @@ def test_an_alarm_with_an_effect_still_shows_the_id_in_a_subject_and_gives_the_n
 def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
     seconds: float, left: str, credit_name: str, name: str
 ) -> None:
+    words = replace(DISK.words, credit_name=credit_name)
     brief = replace(
-        BRIEF, name=name, credit_name=credit_name, at_zero=AtZero(short=left), when=f"in {countdown(seconds)} (14:47Z)",
-    )  # fmt: skip
+        BRIEF,
+        resource=replace(DISK, name=name, words=words),
+        at_zero=AtZero(short=left),
+        when=f"in {countdown(seconds)} (14:47Z)",
+    )
     title = danger_title(brief, "critical")
     assert len(title) <= TITLE_LENGTH
-    assert title.startswith(f"CRITICAL {(name or BRIEF.resource_id)[:9]}")
+    assert title.startswith(f"CRITICAL {(name or BRIEF.resource.id)[:9]}")
     assert title.endswith(f"credits run out in {countdown(seconds)} (14:47Z), then {left}")
 
 
@@ -291,14 +303,16 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
             "RESOLVED orders-db: not in use any more (14:14Z)",
         ),
         ("warning", BRIEF, "WARNING orders-db: no longer critical (14:14Z), still a warning"),
-        ("gone", None, "RESOLVED vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
+        ("unknown", None, "RESOLVED vol-0123456789abcdef0: deleted or no longer watched (14:14Z)"),
     ],
 )
 def test_an_alarm_that_is_over_does_not_repeat_the_danger(
-    verdict: str, brief: Brief | None, title: str
+    verdict: Verdict, brief: Brief | None, title: str
 ) -> None:
-    found = None if brief is None else replace(brief, verdict=verdict, when="in 8 min")  # type: ignore[arg-type]
-    message = over_message(found, BRIEF.resource_id, BRIEF.unit, TIMES, Config().links, at=NOW)
+    told = None if brief is None else replace(brief, assessment=of(verdict), when="in 8 min")
+    message = over_message(
+        told, BRIEF.resource.id, BRIEF.resource.unit, TIMES, Config().links, at=NOW
+    )
     assert message.title == title
     todo = "Do now: follow its warning alarm" if verdict == "warning" else NO_ACTION.line
     assert [step.line for step in message.actions] == [todo]
@@ -422,6 +436,10 @@ def test_a_subject_has_the_id_only_where_nothing_is_left_of_the_name(
     name: str, begins: str
 ) -> None:
     message = danger_message(
-        replace(BRIEF, name=name), "critical", TIMES, Config().links, event="opened"
+        replace(BRIEF, resource=replace(DISK, name=name)),
+        "critical",
+        TIMES,
+        Config().links,
+        event="opened",
     )
     assert subject(message).startswith(begins)
