@@ -27,7 +27,8 @@ class Setting:
     """One setting: a number (of seconds, mostly) between bounds, or a text of a pattern.
 
     ``name`` is what people write, ``field`` the field of its dataclass. ``allowed`` says in
-    words what the pattern allows, ``make`` makes the field's value of a checked one.
+    words what the pattern allows, ``make`` makes the field's value of a checked one. ``judges`` is for one that
+    decides when somebody is paged.
     """
 
     name: str
@@ -39,7 +40,8 @@ class Setting:
     unit: str = " of seconds"
     pattern: str = ""
     allowed: str = ""
-    make: Callable[[Any], object] = lambda value: value
+    judges: bool = False
+    make: Callable[[Any], object]
 
     def parse(self, text: str) -> Value:
         """The value of ``text``.
@@ -61,21 +63,46 @@ class Setting:
         return value
 
 
-def declare(default: Value, text: str, **more: Any) -> Any:  # noqa: ANN401 - any type of field
-    """A field of a dataclass of settings: its default, its help and what ``Setting`` has besides."""
-    make = more.get("make")
-    value = default if make is None else make(default)
-    return field(default=value, metadata={"default": default, "help": text, **more})
+def declare(  # noqa: PLR0913 - what a setting has
+    default: Value,
+    text: str,
+    *,
+    name: str = "",
+    low: float = 0.0,
+    high: float = 0.0,
+    unit: str = " of seconds",
+    pattern: str = "",
+    allowed: str = "",
+    judges: bool = False,
+    make: Callable[[Any], object] | None = None,
+) -> Any:  # noqa: ANN401 - any type of field
+    """A field of a dataclass of settings, with its help; without a ``name`` people write the field's."""
+    setting = Setting(
+        name=name,
+        field="",
+        default=default,
+        help=text,
+        low=low,
+        high=high,
+        unit=unit,
+        pattern=pattern,
+        allowed=allowed,
+        judges=judges,
+        make=make or _as_it_is,
+    )
+    return field(default=setting.make(default), metadata={Setting: setting})
+
+
+def _as_it_is(value: object) -> object:
+    return value
 
 
 def settings_of(declared: type[Any]) -> tuple[Setting, ...]:
     """The settings that a dataclass declares, in order."""
     return tuple(
-        Setting(
-            **{"name": declared_field.name, "field": declared_field.name, **declared_field.metadata}
-        )
-        for declared_field in fields(declared)
-        if declared_field.metadata
+        replace(setting, name=setting.name or member.name, field=member.name)
+        for member in fields(declared)
+        if (setting := member.metadata.get(Setting)) is not None
     )
 
 
@@ -105,13 +132,12 @@ def raise_all(problems: Sequence[ValueError]) -> None:
 
 #: A dashboard's link shows so long before and after the message.
 SHOWN_BEFORE_S, SHOWN_AFTER_S = 6 * 3600.0, 3600.0
-_TOPIC = {"pattern": r"(arn:\S+)?", "allowed": "the ARN of an SNS topic, or nothing"}
 #: ``arn:aws:sns:us-east-1:123456789012:page``.
 REGION_IN_ARN = 3
-_LINK = {
-    "pattern": r"(https://[^\s<>|]+)?",
-    "allowed": "an address that begins with https://, or nothing",
-}
+
+
+def _topic(text: str) -> Any:  # noqa: ANN401 - as declare
+    return declare("", text, pattern=r"(arn:\S+)?", allowed="the ARN of an SNS topic, or nothing")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,21 +179,33 @@ class Config:
     """Every setting of the sweep, as ``parse_config`` has checked it. Times are in seconds."""
 
     lead_s: float = declare(
-        900.0, "the least time between the page and the empty bucket", low=60, high=86400
+        900.0,
+        "the least time between the page and the empty bucket",
+        low=60,
+        high=86400,
+        judges=True,
     )
     max_data_age_s: float = declare(
         300.0,
         "how old the newest datapoint may be, in addition to its period; older data is not used",
         high=3600,
+        judges=True,
     )
-    sweep_period_s: float = declare(60.0, "how often the sweep runs", low=60, high=3600)
+    sweep_period_s: float = declare(
+        60.0, "how often the sweep runs", low=60, high=3600, judges=True
+    )
     alarm_path_s: float = declare(
         180.0,
         "how long a page takes after a sweep's verdict, through metric, alarm and topic",
         high=3600,
+        judges=True,
     )
     hold_s: float = declare(
-        4500.0, "how long a resource must be fine before its alarm ends", low=60, high=5400
+        4500.0,
+        "how long a resource must be fine before its alarm ends",
+        low=60,
+        high=5400,
+        judges=True,
     )
     needless_per_week: float = declare(
         0.744,
@@ -175,12 +213,14 @@ class Config:
         low=0.1,
         high=2,
         unit="",
+        judges=True,
     )
     page_on: str = declare(
         "likely",
         "likely: page when a bucket is likely to run out; worst: page whenever full burst could empty it within the margin (lead_s + sweep_period_s + alarm_path_s)",
         pattern="likely|worst",
         allowed="likely or worst",
+        judges=True,
     )
     budget_usd_per_month: str = declare(
         "",
@@ -219,13 +259,14 @@ class Config:
         pattern=f"({WINDOWS_PATTERN})?",
         allowed=f"{WINDOWS_ALLOWED}, or nothing",
     )
-    page_topic_arn: str = declare("", "topic for critical alarms", **_TOPIC)
-    notice_topic_arn: str = declare("", "topic for warnings", **_TOPIC)
-    events_topic_arn: str = declare("", "topic for readable details", **_TOPIC)
+    page_topic_arn: str = _topic("topic for critical alarms")
+    notice_topic_arn: str = _topic("topic for warnings")
+    events_topic_arn: str = _topic("topic for readable details")
     dashboard_url: str = declare(
         "",
         "link to a dashboard in every message, such as https://grafana.example.org/d/{board}&from={from_ms}&to={to_ms}; {board} is the one of burstwatch's dashboards that shows the resource, with its variables, and {resource_id} is for your own; the default is the dashboard of the stack, if it has one",
-        **_LINK,
+        pattern=r"(https://[^\s<>|]+)?",
+        allowed="an address that begins with https://, or nothing",
     )
     chat: str = declare(
         "slack",

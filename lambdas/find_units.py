@@ -6,6 +6,7 @@ invocations may be lost at any time (see ``burstwatch/aws/watched/joining.py``).
 
 import os
 import time
+from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -20,13 +21,25 @@ from burstwatch.config import config_from_env
 
 #: Time kept back to hand the units over, and to end.
 RESERVE_S = 10.0
+#: How long to wait for the name of the own account.
+ACCOUNT_WITHIN_S = 20.0
 
 config = config_from_env(os.environ)
 home = Clients(os.environ["AWS_REGION"])
-joining: Joining | None = None
 logger = Logger(service="burstwatch")
 metrics = Metrics(namespace=NAMESPACE)
 metrics.set_default_dimensions(Deployment=config.deployment)
+
+
+@cache
+def make_joining() -> Joining:
+    """What the function remembers between invocations, of its own account.
+
+    Raises:
+        AwsError: if the account cannot be asked for; the next invocation asks again.
+    """
+    bounded = home.until(Deadline(time.time, at=time.time() + ACCOUNT_WITHIN_S))
+    return Joining(home=home, home_account=bounded.unit().account)
 
 
 @metrics.log_metrics
@@ -35,13 +48,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
     Raises for an event that is not as allowed, and where the account of the function cannot be asked for.
     """
-    global joining  # noqa: PLW0603 - kept between invocations
     now = time.time()
     metrics.set_timestamp(int(now * 1000))
     question = parse_question(event["find"])
     left_s = context.get_remaining_time_in_millis() / 1000 - RESERVE_S
     clients = home.until(Deadline(time.time, at=now + left_s))
-    joining = joining or Joining(home=clients, home_account=clients.unit().account)
+    joining = make_joining()
     joining.home = clients
     units = joining.find(question, config, now=now)
     problems = [

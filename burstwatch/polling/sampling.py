@@ -43,7 +43,7 @@ from burstwatch.polling.queries import (
     make_request,
 )
 from burstwatch.polling.samples import Demand, LevelSample
-from burstwatch.polling.schedule import Judgement, Schedule
+from burstwatch.polling.schedule import DaysBefore, Judgement, Schedule, fingerprint
 from burstwatch.polling.told import ToldSeverity, alarm_severity
 from burstwatch.shards import Problem
 
@@ -116,6 +116,16 @@ class Task:
     pasts: Allowance = field(default_factory=lambda: Allowance(PASTS_PER_LOOK))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Near:
+    """A resource whose hours matter. ``assessment`` is None where only its demand can tell."""
+
+    sample: LevelSample
+    observation: Observation
+    past: Past | None
+    assessment: Assessment | None
+
+
 class Batch:
     """Some resources of one kind, asked and judged together."""
 
@@ -185,7 +195,6 @@ class Batch:
     ) -> Steps[list[Judgement]]:
         """Judge those whose hours matter: with the days before, and the demand of some."""
         task = self.task
-        judgements = []
         observed = [
             (sample, sample.observation(unit_is_fresh=unit_is_fresh)) for sample in near_samples
         ]
@@ -195,39 +204,42 @@ class Batch:
         for resource in wanting:
             if resource.key not in new:
                 task.schedule.want_past(resource, task.now)
-        settled, busy = [], []
+        near: list[_Near] = []
         for sample, bare in observed:
             past = pasts.get(sample.resource.key)
             observation = bare if past is None else _with_past(bare, past)
             assessment = self._without_demand(observation)
-            if assessment is None:
-                busy.append((sample, past))
-            else:
-                settled.append((sample, observation, assessment))
-        queries = [
-            query for sample, _ in busy for query in demand_queries(task.kind, sample.resource)
-        ]
-        asked_ids = {sample.resource.id for sample, _ in busy}
+            near.append(
+                _Near(sample=sample, observation=observation, past=past, assessment=assessment)
+            )
+        busy = [member.sample for member in near if member.assessment is None]
+        queries = [query for sample in busy for query in demand_queries(task.kind, sample.resource)]
+        asked_ids = {sample.resource.id for sample in busy}
         for sample, bare in observed:
             if sample.resource.id in asked_ids:
                 queries += self._checks(sample.resource, bare)
-        back_s = max((sample.look_back_s for sample, _ in busy), default=0.0)
+        back_s = max((sample.look_back_s for sample in busy), default=0.0)
         request = make_request(queries, back_s=back_s, period_s=int(FINE_S))
         answers = yield from self._read(request)
-        for sample, observation, assessment in settled:
-            # An answer about one bucket of a thing serves its other bucket too.
-            is_asked = sample.resource.id in asked_ids
-            demand = Demand(task.kind, sample.resource, answers) if is_asked else None
-            judgements.append(
-                self._judged(
-                    sample, observation, assessment, demand=demand, unit_is_fresh=unit_is_fresh
-                )
-            )
-        judgements += [
-            self._judge_busy(sample, past, answers, unit_is_fresh=unit_is_fresh)
-            for sample, past in busy
+        judgements = [
+            self._judge_member(member, asked_ids, answers, unit_is_fresh=unit_is_fresh)
+            for member in near
         ]
-        return [_with_new_days(judgement, new) for judgement in judgements]
+        return [_with_new_days(judgement, new, task.now) for judgement in judgements]
+
+    def _judge_member(
+        self, near: _Near, asked_ids: set[str], answers: Answers, *, unit_is_fresh: bool
+    ) -> Judgement:
+        """Judge one whose hours are known, with its demand if that was asked for."""
+        sample = near.sample
+        if near.assessment is None:
+            return self._judge_busy(sample, near.past, answers, unit_is_fresh=unit_is_fresh)
+        # An answer about one bucket of a thing serves its other bucket too.
+        is_asked = sample.resource.id in asked_ids
+        demand = Demand(self.task.kind, sample.resource, answers) if is_asked else None
+        return self._judged(
+            sample, near.observation, near.assessment, demand=demand, unit_is_fresh=unit_is_fresh
+        )
 
     def _judge_busy(
         self, sample: LevelSample, past: Past | None, answers: Answers, *, unit_is_fresh: bool
@@ -394,11 +406,13 @@ class Batch:
         return {key: past for key, past in pasts.items() if past is not None}, new
 
 
-def _with_new_days(judgement: Judgement, new: Mapping[str, Past | None]) -> Judgement:
+def _with_new_days(judgement: Judgement, new: Mapping[str, Past | None], now: float) -> Judgement:
     """A judgement with the days before, where they were asked for at this look."""
-    if judgement.resource.key not in new:
+    resource = judgement.resource
+    if resource.key not in new:
         return judgement
-    return replace(judgement, past=(new[judgement.resource.key],))
+    days = DaysBefore(past=new[resource.key], at=now, of=fingerprint(resource))
+    return replace(judgement, days_before=days)
 
 
 def _with_past(observation: Observation, past: Past) -> Observation:

@@ -58,12 +58,23 @@ class SeenLevel:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DaysBefore:
+    """The I/O of the days before, as AWS was asked for it ``at``; ``past`` is None where nothing was spent in them.
+
+    ``of`` is the fingerprint of the resource then.
+    """
+
+    past: Past | None
+    at: float
+    of: object
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
     """One resource after a look: what to make of it, and what the next look need not ask for.
 
     ``is_near`` is whether the next look must know of hours.
-    ``past`` are the days before, None in it where nothing was spent in them; it is empty
-    where they were not asked for at this look.
+    ``days_before`` is None where they were not asked for at this look.
     ``failure`` is why it could not be asked for, where that is why it is unknown.
     """
 
@@ -72,7 +83,7 @@ class Judgement:
     background: Background | None = None
     is_near: bool = False
     level_seen: SeenLevel | None = None
-    past: tuple[Past | None, ...] = ()
+    days_before: DaysBefore | None = None
     failure: Failure | None = None
 
 
@@ -101,7 +112,7 @@ class Schedule:
     """
 
     looks: dict[str, LastLook] = field(default_factory=dict)
-    pasts: dict[str, tuple[object, float, Past | None]] = field(default_factory=dict)
+    days_before: dict[str, DaysBefore] = field(default_factory=dict)
     past_wanted: dict[str, float] = field(default_factory=dict)
     newest_s: dict[str, float] = field(default_factory=dict)
     fine: set[str] = field(default_factory=set)
@@ -142,7 +153,7 @@ class Schedule:
             blind = 1 if before is None else before.blind + 1
             late_at = late_at if before is None else before.late_at
         self._note_datapoints(resource.kind, known.level_seen)
-        self._note_past(known, now)
+        self._note_past(known)
         self.looks[resource.key] = LastLook(
             judgement=known,
             at=now,
@@ -159,11 +170,11 @@ class Schedule:
         if level_seen.cadence_s == FINE_S:
             self.fine.add(kind)
 
-    def _note_past(self, judgement: Judgement, now: float) -> None:
+    def _note_past(self, judgement: Judgement) -> None:
         """Remember the days before, where they were asked for; of what is not near nobody wants them."""
         resource = judgement.resource
-        for past in judgement.past:
-            self.pasts[resource.key] = (fingerprint(resource), now, past)
+        if judgement.days_before is not None:
+            self.days_before[resource.key] = judgement.days_before
         if not judgement.is_near:
             self.past_wanted.pop(resource.key, None)
 
@@ -178,36 +189,35 @@ class Schedule:
 
     def past_age_s(self, resource: Resource, now: float) -> float:
         """Seconds since the days before were asked for; infinite where they are not known of the resource as it is now."""
-        kept = self.pasts.get(resource.key)
-        return now - kept[1] if kept is not None and kept[0] == fingerprint(resource) else math.inf
+        days = self.days_before.get(resource.key)
+        return math.inf if days is None or days.of != fingerprint(resource) else now - days.at
 
     def want_past(self, resource: Resource, now: float) -> None:
         """Note that the days before are wanted and not there yet."""
-        if resource.key not in self.pasts:
+        if resource.key not in self.days_before:
             self.past_wanted.setdefault(resource.key, now)
 
     def is_guess(self, resource: Resource, now: float) -> bool:
         """True if it was judged without the days before, which are still to be asked for."""
         wanted_s = self.past_wanted.get(resource.key)
-        return (
-            wanted_s is not None and now - wanted_s < GUESSED_S and resource.key not in self.pasts
-        )
+        is_new = wanted_s is not None and now - wanted_s < GUESSED_S
+        return is_new and resource.key not in self.days_before
 
     def past_of(self, resource: Resource) -> Past | None:
         """The days before, as far as they are remembered."""
-        kept = self.pasts.get(resource.key)
-        return kept[2] if kept else None
+        days = self.days_before.get(resource.key)
+        return None if days is None else days.past
 
     def forget_future(self, now: float) -> None:
         """Drop what was seen in the future, by a clock that has been put back since: it would be due too late."""
         self.looks = {key: look for key, look in self.looks.items() if look.at <= now}
-        self.pasts = {key: past for key, past in self.pasts.items() if past[1] <= now}
+        self.days_before = {key: days for key, days in self.days_before.items() if days.at <= now}
         self.past_wanted = {key: at for key, at in self.past_wanted.items() if at <= now}
         self.newest_s = {kind: at for kind, at in self.newest_s.items() if at <= now}
 
     def forget_all_but(self, keys: set[str]) -> None:
         """Drop what the inventory no longer has."""
-        self.pasts = {key: value for key, value in self.pasts.items() if key in keys}
+        self.days_before = {key: days for key, days in self.days_before.items() if key in keys}
         self.past_wanted = {key: at for key, at in self.past_wanted.items() if key in keys}
         self.looks = {key: value for key, value in self.looks.items() if key in keys}
 

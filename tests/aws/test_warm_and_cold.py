@@ -21,7 +21,7 @@ from burstwatch.history.observations import BucketTerms, Reporting, Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.polling.queries import Allowance
 from burstwatch.polling.sampling import Task
-from burstwatch.polling.schedule import Schedule, fingerprint
+from burstwatch.polling.schedule import DaysBefore, Schedule, fingerprint
 from tests.conftest import Clock
 from tests.fake.quick import QuickCloudWatch
 
@@ -126,8 +126,10 @@ def test_a_warm_look_has_the_verdict_of_a_cold_one(case: Watched) -> None:
             [level for _, level in there],
         )
         # Nothing is known of the days before.
-        warm.pasts[disk.key] = (fingerprint(disk), now, None)
-        cold = Schedule(pasts=dict(warm.pasts), newest_s=dict(warm.newest_s), fine=set(warm.fine))
+        warm.days_before[disk.key] = DaysBefore(past=None, at=now, of=fingerprint(disk))
+        cold = Schedule(
+            days_before=dict(warm.days_before), newest_s=dict(warm.newest_s), fine=set(warm.fine)
+        )
         expected = look_at(disk, cloudwatch, cold, config, now)
         assessment = look_at(disk, cloudwatch, warm, config, now)
         assert assessment.verdict == expected.verdict, (minute, assessment, expected)

@@ -34,7 +34,7 @@ def test_a_warm_look_has_the_verdicts_of_a_cold_one(cloud: Cloud, seed: int, eve
         if minute % 10 == 9:
             fresh = Memory()
             # As a function that has just started, which has read the days before already.
-            fresh.pasts = dict(warm.pasts)
+            fresh.days_before = dict(warm.days_before)
             cold = take_look(cloud, fresh)
             for key, (_, assessment) in cold.assessments.items():
                 if looked.assessments[key][1].projection.at < cloud.clock.now:
@@ -56,7 +56,7 @@ def test_days_before_that_are_asked_for_again_are_as_if_they_were_asked_for_whol
             take_look(cloud, warm)
             fresh = Memory()
             take_look(cloud, fresh)
-            (_, _, kept), (_, _, asked_anew) = warm.pasts[key], fresh.pasts[key]
+            kept, asked_anew = warm.days_before[key].past, fresh.days_before[key].past
             assert kept is not None
             assert kept == asked_anew
             days_s = cloud.clock.now - kept.start_s

@@ -129,6 +129,52 @@ class _Draft:
             self.ended[alarms[0].resource_id] = alarms
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Partition:
+    """The alarms of a part of a unit by what they stand for.
+
+    ``own`` are those of resources that the snapshot has, ``orphans`` those of others, and ``listings`` those of kinds
+    that cannot be listed: all of one resource together, by its id. ``mass`` are those of this part that stand for many.
+    """
+
+    own: Mapping[str, tuple[Alarm, ...]]
+    orphans: Mapping[str, tuple[Alarm, ...]]
+    listings: Mapping[str, tuple[Alarm, ...]]
+    mass: tuple[Alarm, ...]
+
+    @property
+    def all(self) -> dict[str, tuple[Alarm, ...]]:
+        """Every alarm, by what it is of."""
+        by_mass = {alarm.resource_id: (alarm,) for alarm in self.mass}
+        return {**self.own, **self.orphans, **self.listings, **by_mass}
+
+    @property
+    def told(self) -> Told:
+        """What they tell of each resource."""
+        return Told(itertools.chain(*self.all.values()))
+
+
+def _partition(alarms: Iterable[Alarm], snapshot: UnitSnapshot) -> _Partition:
+    part = part_name(snapshot.unit, snapshot.shard)
+    own: dict[str, tuple[Alarm, ...]] = {}
+    orphans: dict[str, tuple[Alarm, ...]] = {}
+    listings: dict[str, tuple[Alarm, ...]] = {}
+    mass: list[Alarm] = []
+    for alarm in alarms:
+        if not _is_ours(alarm, snapshot):
+            continue
+        if alarm.kind == MASS and part_of(alarm.resource_id) == part:
+            mass.append(alarm)
+            continue
+        group = orphans
+        if alarm.kind == LISTING:
+            group = listings
+        elif alarm.resource_id in snapshot.assessments:
+            group = own
+        group[alarm.resource_id] = (*group.get(alarm.resource_id, ()), alarm)
+    return _Partition(own=own, orphans=orphans, listings=listings, mass=tuple(mass))
+
+
 def plan_alarms(
     snapshot: UnitSnapshot, alarms: Iterable[Alarm], config: Config, *, now: float
 ) -> AlarmPlan:
@@ -140,57 +186,24 @@ def plan_alarms(
     gone ends its alarm only if the inventory is whole, and others before it lacked
     it too.
     """
-    alarms_there = _by_resource([alarm for alarm in alarms if _is_ours(alarm, snapshot)])
-    part = part_name(snapshot.unit, snapshot.shard)
-    mass_there = [
-        alarm
-        for siblings in alarms_there.values()
-        for alarm in siblings
-        if alarm.kind == MASS and part_of(alarm.resource_id) == part
-    ]
-    by_resource = dict(alarms_there)
-    for alarm in mass_there:
-        by_resource.pop(alarm.resource_id, None)
-    told = Told(itertools.chain(*by_resource.values(), mass_there))
-    draft, raised = _Draft(), list[str]()
+    present = _partition(alarms, snapshot)
+    told = present.told
+    draft = _Draft()
     for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
-        existing = by_resource.pop(resource.id, ())
-        raised += [resource.id] if _is_any_raised(existing) else []
-        if assessment.verdict == "unknown":
-            continue
-        severity = SEVERITY[assessment.verdict]
-        told_now = told.severity(resource.id)
-        is_outdated = (
-            resource.id not in snapshot.judged and alarm_severity(assessment.verdict) != told_now
-        )
-        if is_outdated:
-            severity = told_now
-        elif _is_unsure(resource, assessment, snapshot, config):
-            severity = max(severity, told_now)
-        draft.reached[resource.id] = severity
-        if severity >= SEVERITY["warning"] or existing:
-            draft.severities[resource.kind, resource.id] = severity
-        if is_outdated:
-            continue
-        reached = next((verdict for verdict in ALARMED if severity >= SEVERITY[verdict]), None)
-        # In a maintenance window nothing new is said; what was said before stays true.
-        is_told = reached in {alarm.severity for alarm in existing}
-        is_quiet = resource.id in snapshot.quiet
-        if reached is not None and not is_told and not is_quiet:
-            draft.create.append((resource.id, reached))
-        # A bucket that runs out in a maintenance window is told when that ends.
-        told_severity = min(severity, SEVERITY["critical"]) if is_quiet else severity
-        draft.update(existing, told_severity, now)
-        draft.end(existing, severity, now)
-    listings = [siblings for siblings in by_resource.values() if siblings[0].kind == LISTING]
-    orphans = [siblings for siblings in by_resource.values() if siblings[0].kind != LISTING]
-    _plan_orphans(draft, snapshot, orphans, now=now)
-    groups = _plan_groups(draft, snapshot, alarms_there, mass_there, config, now=now)
-    _plan_listings(draft, snapshot, listings, now=now)
+        if assessment.verdict != "unknown":
+            own_alarms = present.own.get(resource.id, ())
+            told_severity = told.severity(resource.id)
+            _plan_resource(
+                draft, resource, assessment, own_alarms, told_severity, snapshot, config, now=now
+            )
+    _plan_orphans(draft, snapshot, present.orphans.values(), now=now)
+    groups = _plan_groups(draft, snapshot, present.all, present.mass, config, now=now)
+    _plan_listings(draft, snapshot, present.listings, now=now)
     draft.postpone(max(1, MOST_REWRITTEN // snapshot.shard.count))
     most_new = MOST_NEW_ALARMS // snapshot.shard.count
+    raised = (key for key, own_alarms in present.own.items() if _is_any_raised(own_alarms))
     return AlarmPlan(
-        existing=alarms_there,
+        existing=present.all,
         severities=draft.severities,
         groups=groups,
         create=tuple(draft.create[:most_new]),
@@ -202,12 +215,40 @@ def plan_alarms(
     )
 
 
-def _by_resource(alarms: Iterable[Alarm]) -> dict[str, tuple[Alarm, ...]]:
-    """The alarms of each resource, by its id."""
-    grouped: dict[str, tuple[Alarm, ...]] = {}
-    for alarm in alarms:
-        grouped[alarm.resource_id] = (*grouped.get(alarm.resource_id, ()), alarm)
-    return grouped
+def _plan_resource(
+    draft: _Draft,
+    resource: Resource,
+    assessment: Assessment,
+    alarms: Sequence[Alarm],
+    told_severity: int,
+    snapshot: UnitSnapshot,
+    config: Config,
+    *,
+    now: float,
+) -> None:
+    """Plan the alarms of a resource that could be judged: ``alarms`` are its own, ``told_severity`` what all tell of it."""
+    severity = SEVERITY[assessment.verdict]
+    is_outdated = (
+        resource.id not in snapshot.judged and alarm_severity(assessment.verdict) != told_severity
+    )
+    if is_outdated:
+        severity = told_severity
+    elif _is_unsure(resource, assessment, snapshot, config):
+        severity = max(severity, told_severity)
+    draft.reached[resource.id] = severity
+    if severity >= SEVERITY["warning"] or alarms:
+        draft.severities[resource.kind, resource.id] = severity
+    if is_outdated:
+        return
+    verdict = next((verdict for verdict in ALARMED if severity >= SEVERITY[verdict]), None)
+    # In a maintenance window nothing new is said; what was said before stays true.
+    is_quiet = resource.id in snapshot.quiet
+    if verdict is not None and verdict not in {alarm.severity for alarm in alarms} and not is_quiet:
+        draft.create.append((resource.id, verdict))
+    # A bucket that runs out in a maintenance window is told when that ends.
+    most = SEVERITY["critical"] if is_quiet else severity
+    draft.update(alarms, min(severity, most), now)
+    draft.end(alarms, severity, now)
 
 
 def _announced(group: MassGroup) -> tuple[str, ...]:
@@ -257,14 +298,14 @@ def _plan_orphans(
 
 
 def _plan_listings(
-    draft: _Draft, snapshot: UnitSnapshot, listing_alarms: Iterable[Sequence[Alarm]], *, now: float
+    draft: _Draft, snapshot: UnitSnapshot, existing: Mapping[str, Sequence[Alarm]], *, now: float
 ) -> None:
     """An alarm for each kind that could never be listed, and the end of those of what can be listed now.
 
     Its metric is not published once it is raised: with missing data it stays as it is. The first
     shard tells it for all.
     """
-    unclaimed = {siblings[0].resource_id: siblings for siblings in listing_alarms}
+    unclaimed = dict(existing)
     for name in snapshot.unlisted if snapshot.shard.number == 1 else ():
         key = listing_id(snapshot.unit, name)
         alarms = unclaimed.pop(key, ())

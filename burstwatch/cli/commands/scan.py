@@ -4,7 +4,7 @@ import math
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from burstwatch import installing
@@ -25,7 +25,7 @@ from burstwatch.cli.past import FIELDS, in_order, past_documents, past_record, p
 from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
 from burstwatch.cli.values import days
-from burstwatch.config import Config
+from burstwatch.config import SETTINGS, Config
 from burstwatch.formatting import InputError, clock_time, cut, first_of, span, table
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
@@ -44,10 +44,6 @@ IN_DANGER = 3
 #: The verdicts that --fail-on takes; each of the first four stands for the worse ones too.
 LEVELS: tuple[Verdict, ...] = ("watch", "warning", "critical", "exhausted")
 FAILING: tuple[Verdict, ...] = (*LEVELS, "unknown", "not_watched")
-#: The settings that decide when somebody would have been paged.
-JUDGING = (
-    "lead_s", "max_data_age_s", "sweep_period_s", "alarm_path_s", "hold_s", "needless_per_week", "page_on",
-)  # fmt: skip
 #: Options that another one has no use for, and why.
 IGNORED = {
     "past": (("cost", "all", "fail_on", "openmetrics"), "--past is of the last days"),
@@ -213,8 +209,8 @@ def _past_question(args: Namespace, config: Config) -> PastQuestion:
     """The days that are asked for, and the settings that the answer depends on."""
     kept_days = FIVE_MINUTES_KEPT.value
     past_days = _past_days(args.past, kept_days)
-    settings = asdict(config)
-    terms = {name: settings[name] for name in JUDGING}
+    # The settings that decide when somebody would have been paged.
+    terms = {setting.name: getattr(config, setting.field) for setting in SETTINGS if setting.judges}
     return PastQuestion(
         command="scan --past",
         days=past_days,

@@ -144,7 +144,16 @@ def _content(answer: bytes) -> bytes:
 def add_stats(page: Page, disk: Disk, stats: EbsStats) -> None:
     """One volume's page of statistics, under names that join with the EBS CSI driver's."""
     labels = (disk.volume_id, disk.name)
-    for metric, value in zip(m.OF_EBS, stats[:-2], strict=True):
-        page.add(metric, labels, value)
+    page.add(m.EBS_READ_OPS, labels, stats.read_ops)
+    page.add(m.EBS_WRITE_OPS, labels, stats.write_ops)
+    page.add(m.EBS_READ_BYTES, labels, stats.read_bytes)
+    page.add(m.EBS_WRITE_BYTES, labels, stats.write_bytes)
+    page.add(m.EBS_READ_SECONDS, labels, stats.read_s)
+    page.add(m.EBS_WRITE_SECONDS, labels, stats.write_s)
+    page.add(m.EBS_EXCEEDED_IOPS, labels, stats.exceeded_iops_s)
+    page.add(m.EBS_EXCEEDED_TP, labels, stats.exceeded_tp_s)
+    page.add(m.EBS_EC2_EXCEEDED_IOPS, labels, stats.ec2_exceeded_iops_s)
+    page.add(m.EBS_EC2_EXCEEDED_TP, labels, stats.ec2_exceeded_tp_s)
+    page.add(m.EBS_QUEUE, labels, stats.queue_length)
     page.add_histogram(m.EBS_READ_LATENCY, labels, stats.read_latencies, total=stats.read_s)
     page.add_histogram(m.EBS_WRITE_LATENCY, labels, stats.write_latencies, total=stats.write_s)
