@@ -70,7 +70,7 @@ def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     is_dated = recorded_time(story.start_s).endswith("Z")
     chart.axes(
         x_text=_dated(scene) if is_dated else lambda at: clock_of(story)(at).strip(),
-        x_ticks=_labelled(scene, since_s=0.0 if is_dated else story.start_s),
+        x_ticks=_label_times(scene, since_s=0.0 if is_dated else story.start_s),
         y_text=lambda value: f"{value:.0%}",
         y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
     )
@@ -151,11 +151,13 @@ def _within(points: list[tuple[float, float]], scene: Scene) -> list[tuple[float
     return [point for point in points if scene.start_s <= point[0] <= scene.end_s]
 
 
-def _labelled(scene: Scene, *, since_s: float) -> list[float]:
-    """Round times, counted from ``since_s``."""
+def _label_times(scene: Scene, *, since_s: float) -> list[float]:
+    """The times of the scene that get a label: each a whole number of steps after ``since_s``.
+
+    The step is the shortest round one with which they have room.
+    """
     length_s = scene.end_s - scene.start_s
-    fitting = [step_s for step_s in STEPS_S if length_s / step_s <= MOST_LABELS]
-    step_s = fitting[0] if fitting else length_s
-    begin = math.ceil((scene.start_s - since_s) / step_s)
-    end = math.floor((scene.end_s - since_s) / step_s)
-    return [since_s + number * step_s for number in range(begin, end + 1)]
+    step_s = next((step for step in STEPS_S if length_s / step <= MOST_LABELS), length_s)
+    first = math.ceil((scene.start_s - since_s) / step_s)
+    last = math.floor((scene.end_s - since_s) / step_s)
+    return [since_s + steps * step_s for steps in range(first, last + 1)]

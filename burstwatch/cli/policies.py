@@ -231,18 +231,24 @@ def _drill() -> tuple[Statement, ...]:
 
 
 def _tag(kinds: Iterable[Kind], action_of: Callable[[Tagging], str]) -> list[Statement]:
-    """The one tag of a snooze, on what each kind is of."""
-    taggings = {action_of(kind.tagging): kind.tagging for kind in kinds}
+    """The permissions to write the one tag of a snooze, and no other, on the things of the kinds.
+
+    ``action_of`` gives the action. Kinds of one service share it, each with the ARNs of its own things.
+    """
+    arns: dict[tuple[str, str], set[str]] = {}
+    for kind in kinds:
+        tagging = kind.tagging
+        arns.setdefault((tagging.service, action_of(tagging)), set()).update(tagging.arns)
     return [
         Statement(
-            sid=f"TheSnoozeOf{tagging.service.title()}",
+            sid=f"TheSnoozeOf{service.title()}",
             actions=(action,),
-            resources=tagging.arns,
+            resources=tuple(sorted(resources)),
             # Without a key, DeleteTags removes every tag: ForAllValues alone is true then.
             conditions={
                 "ForAllValues:StringEquals": {"aws:TagKeys": [SNOOZE_TAG]},
                 "Null": {"aws:TagKeys": "false"},
             },
         )
-        for action, tagging in taggings.items()
+        for (service, action), resources in arns.items()
     ]

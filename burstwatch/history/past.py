@@ -38,17 +38,17 @@ def with_recent(past: Past, recent: Sequence[DemandPoint]) -> Past:
     """``past``, which may have been asked for some time ago, with what was seen since."""
     if not recent:
         return past
-    # Of the slot that the first datapoint falls into not all may have been seen.
-    begin = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
-    if begin < 0:  # a datapoint that was late, from before all that is known
+    # The slot in which the first datapoint lies may have been seen in part only: the one after it is the first to replace.
+    first_slot = math.ceil((recent[0].start_s - past.start_s) / PAST_PERIOD_S)
+    if first_slot < 0:  # the new ones reach back beyond all that is known, so they say it all
         return to_past(recent) or past
-    first_s = past.start_s + begin * PAST_PERIOD_S
+    first_s = past.start_s + first_slot * PAST_PERIOD_S
     newer = [point for point in recent if point.start_s >= first_s]
     if not newer:
         return past
-    older = past.rates[:begin]
-    gap = [0.0] * (begin - len(older))
-    return _past(past.start_s, [*older, *gap, *_rates(newer, first_s)])
+    older = past.rates[:first_slot]
+    silent = [0.0] * (first_slot - len(older))
+    return _past(past.start_s, [*older, *silent, *_rates(newer, first_s)])
 
 
 def renewed_past(past: Past | None, newest: Sequence[DemandPoint], *, back_s: float) -> Past | None:

@@ -129,13 +129,14 @@ def cadence_s(starts: Sequence[float]) -> float:
 
     AWS documents one minute for EBS; older volumes and guides still show five. A
     volume with little I/O leaves out minutes, which is not five-minute data: for that
-    every point must be on a five-minute mark and most must follow one another.
+    every point must be on a five-minute mark, and at least half of two gaps or more be five minutes long.
     """
     if any(map(is_fine, starts)):  # usually the first or the second is
         return FINE_S
     gaps = [after - before for before, after in pairwise(starts)]
-    regular = 2 * gaps.count(COARSE_S) >= len(gaps) > 1
-    return COARSE_S if regular else FINE_S
+    are_enough = len(gaps) > 1
+    is_regular = 2 * gaps.count(COARSE_S) >= len(gaps)
+    return COARSE_S if are_enough and is_regular else FINE_S
 
 
 Point = tuple[float, float]

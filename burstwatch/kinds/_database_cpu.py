@@ -4,7 +4,6 @@ Their T3 and T4g instances are always Unlimited: at zero they do not slow down, 
 the surplus. So they only warn. RDS still has T2, which slows down.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,8 @@ from burstwatch.sources import Figure
 #: The only family of databases in Standard mode, and one that is never in it.
 STANDARD_FAMILY, UNLIMITED_FAMILY = "t2", "t3"
 SURPLUS = "rds_surplus"
+#: The largest T size of DocumentDB and Neptune.
+LARGEST = "medium"
 #: The engines that have a price, as their names begin.
 PRICED_ENGINES = ("aurora", "sqlserver", "docdb", "mysql", "mariadb", "postgres")
 #: The storage of Aurora I/O-Optimized, whose surplus costs more.
@@ -88,13 +89,13 @@ class DatabaseCpu(_cpu.BurstableCpu):
     tagging = _rds.TAGGING
     example = _cpu.cpu_example("an instance class, such as db.t3.medium")
 
-    @abstractmethod
     def is_own(self, engine: str) -> bool:
         """True for an engine of this kind."""
+        return engine.startswith(self.engine)
 
-    @abstractmethod
     def largest(self, engine: str) -> str:
         """The largest T size that an engine has."""
+        return LARGEST
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         """The credits of one instance; none for another engine, and for a class without credits."""

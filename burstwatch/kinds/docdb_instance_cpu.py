@@ -15,13 +15,5 @@ class DocdbInstanceCpu(DatabaseCpu):
     service = "docdb"
     console = "docdb/home?region={region}#instance-details/{id}"
 
-    def is_own(self, engine: str) -> bool:
-        """True for its engine."""
-        return engine.startswith(self.engine)
-
-    def largest(self, engine: str) -> str:
-        """The largest T size."""
-        return "medium"
-
 
 KIND = DocdbInstanceCpu()

@@ -18,13 +18,5 @@ class NeptuneInstanceCpu(DatabaseCpu):
     service = "neptune"
     console = "neptune/home?region={region}#database:id={id};is-cluster=false"
 
-    def is_own(self, engine: str) -> bool:
-        """True for its engine."""
-        return engine.startswith(self.engine)
-
-    def largest(self, engine: str) -> str:
-        """The largest T size."""
-        return "medium"
-
 
 KIND = NeptuneInstanceCpu()

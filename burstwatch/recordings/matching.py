@@ -43,6 +43,8 @@ CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
 #: How names of metrics begin in Prometheus, Elasticsearch, Datadog and Graphite.
 POLLED = re.compile(r"\baws[._]")
 MOST_NAMED = 5
+#: So much of a label is shown: it may be a whole query.
+LABEL_LENGTH = 80
 #: A later answer may correct this share of the values of an earlier one.
 MOST_CORRECTED = 0.05
 #: Rows at 1 in a run that show a full balance, written as a share.
@@ -388,7 +390,8 @@ def _check_one_resource(by_metric: Mapping[str, Sequence[RecordedSeries]], name:
 
 
 def _labels(series: Sequence[RecordedSeries]) -> str:
-    every = list(dict.fromkeys(part.label[:80] for part in series))
-    labels = every[:MOST_NAMED]
-    more = len(every) - len(labels)
-    return ", ".join(labels) + (f" and {more} more" if more else "")
+    """The labels of some series, for a message: the beginning of each, and how many more there are."""
+    distinct = list(dict.fromkeys(one_series.label[:LABEL_LENGTH] for one_series in series))
+    named = ", ".join(distinct[:MOST_NAMED])
+    more = len(distinct) - MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named

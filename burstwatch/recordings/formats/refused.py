@@ -59,13 +59,17 @@ def _why(text: str) -> str | None:
     advice = next((advice for mark, advice in REFUSED if re.search(mark, head)), None)
     rows = [line for line in head.splitlines() if not line.startswith("#")]
     # A title may have a date and a number as well, but the rows below it have delimiters.
-    if advice is None and DELIMITERS.isdisjoint("".join(rows)) and any(map(_has_blanks, rows)):
+    if (
+        advice is None
+        and DELIMITERS.isdisjoint("".join(rows))
+        and any(map(_is_blank_separated, rows))
+    ):
         return BLANKS
     return advice
 
 
-def _has_blanks(line: str) -> bool:
-    """True if blanks separate a time and a number."""
+def _is_blank_separated(line: str) -> bool:
+    """True if nothing but blanks separates a time from a number. A time of digits alone is no number."""
     words = line.split()
-    times = [word for word in words if TIME.fullmatch(word)]
-    return bool(times) and any(NUMBER.fullmatch(word) and word not in times for word in words)
+    has_time = any(TIME.fullmatch(word) for word in words)
+    return has_time and any(NUMBER.fullmatch(word) and not TIME.fullmatch(word) for word in words)

@@ -72,12 +72,15 @@ def _records(roots: Roots) -> Iterator[tuple[str, str]]:
 
 
 def _btrfs(roots: Roots, *, keeps_names: bool) -> Iterator[tuple[str, str]]:
-    """The devices of each btrfs, which its mount does not all name."""
-    root = f"{roots.sysfs}/fs/btrfs"
-    for name in _listed(root):
-        shown = name if keeps_names else _name(name)
-        for device in _listed(f"{root}/{name}/devices"):
-            yield f"sys/fs/btrfs/{shown}/devices/{device}", ""
+    """The devices of each btrfs, which its mount does not all name, as pairs of a path and no content.
+
+    The id of the file system is replaced; the devices have the kernel's names, which say nothing of anybody.
+    """
+    folder = f"{roots.sysfs}/fs/btrfs"
+    for btrfs_id in _listed(folder):
+        told_id = btrfs_id if keeps_names else _pseudonym(btrfs_id)
+        for device in _listed(f"{folder}/{btrfs_id}/devices"):
+            yield f"sys/fs/btrfs/{told_id}/devices/{device}", ""
 
 
 def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
@@ -106,7 +109,7 @@ def _anonymous(name: str, content: str) -> str:
         return f"vol{match[1]}{digest[: len(match[2])]}"
 
     def other_serial(match: re.Match[str]) -> str:
-        return match[0] if VOLUME.search(match[0]) else _name(match[0])
+        return match[0] if VOLUME.search(match[0]) else _pseudonym(match[0])
 
     serials = WHOLE if name.endswith(SERIAL_FILE) else AFTER_SERIAL
     return VOLUME.sub(other_id, serials.sub(other_serial, content))
@@ -116,11 +119,11 @@ def _unnamed(line: str) -> str:
     columns = [*line.rpartition(" ")[0].split(" "), "rw"]
     for column in (ROOT, MOUNTPOINT):
         if len(columns) > column:
-            columns[column] = "/".join(_name(part) for part in columns[column].split("/"))
+            columns[column] = "/".join(_pseudonym(part) for part in columns[column].split("/"))
     return " ".join(columns)
 
 
-def _name(part: str) -> str:
+def _pseudonym(part: str) -> str:
     return f"d{hashlib.sha256(part.encode()).hexdigest()[:6]}" if part else ""
 
 

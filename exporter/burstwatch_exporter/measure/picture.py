@@ -16,6 +16,8 @@ JOBS = re.compile(r"(.+)-(\d+)")
 COLORS = (BLUE, ORANGE, GREEN, RED, GREY)
 #: Room above the highest point.
 HEADROOM = 1.15
+#: The room to the right of a chart for the names of its limits, in pixels.
+LIMIT_NAMES_PX = 110.0
 
 
 def page(record: Record) -> str:
@@ -82,31 +84,33 @@ def scaling_charts(record: Record) -> Iterator[Chart]:
 
 
 def _iops_chart(step: StepRecord, record: Record) -> Chart:
-    """With the limits of the volumes, and with the knee of a drain."""
-    points = [(at, iops) for at, iops, _ in step.samples]
+    """The operations a second of a step, with the limits of its volumes and, for a drain, when these were reached."""
+    points = [(seconds, iops) for seconds, iops, _ in step.samples]
     limits = _limits(step, record)
-    top = max([value for _, value in points] + [value for _, value in limits]) * HEADROOM
+    highest = max([value for _, value in points] + [value for _, value in limits])
+    top = highest * HEADROOM or 1.0
     chart = Chart(
         title=f"{step.name}: operations a second",
         x_range=(0.0, points[-1][0]),
-        y_range=(0.0, top or 1.0),
-        right=110.0,
+        y_range=(0.0, top),
+        right=LIMIT_NAMES_PX,
     )
     chart.axes(x_text=lambda value: f"{value:g} s", y_text=number)
     for name, value in limits:
         chart.line([(0.0, value), (points[-1][0], value)], GREY, dashes="4 4")
         chart.text(
-            chart.width - 104,
+            chart.width - LIMIT_NAMES_PX + 6,
             chart.y(value) + 4,
             f"{name} {number(value)}",
             anchor="start",
             small=True,
         )
     chart.line(points, BLUE)
-    if record.drain is not None and step is record.steps[0]:
-        knee = record.drain.knee_s
-        chart.line([(knee, 0.0), (knee, top)], RED, dashes="2 3")
-        chart.text(chart.x(knee), 30, f"knee at {span(knee)}", color=RED, small=True)
+    is_drain = record.drain is not None and step is record.steps[0]  # the others come after it
+    if record.drain is not None and is_drain:
+        knee_s = record.drain.knee_s
+        chart.line([(knee_s, 0.0), (knee_s, top)], RED, dashes="2 3")
+        chart.text(chart.x(knee_s), 30, f"knee at {span(knee_s)}", color=RED, small=True)
     return chart
 
 
