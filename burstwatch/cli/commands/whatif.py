@@ -94,17 +94,16 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _kind_by_type(stated: Mapping[str, object]) -> Kind:
-    """The kind that has such a type and everything else that is stated; without one, EBS volumes."""
-    names = stated.keys() - {"balance_percent"}
-    type_name, kinds = str(stated.get("type", "")), find_kinds()
-    if type_name in CATALOGUE:
-        of_database = kinds["rds_storage"]
-        is_volume = names <= OF_VOLUMES or not names <= _taken_by(of_database)
-        return EBS_VOLUME if is_volume else of_database
-    if "." not in type_name:
-        return EBS_VOLUME
-    # Where one option is wrong, the kind that takes the others names it.
-    return max(kinds_of_type(type_name), key=lambda kind: len(names & _taken_by(kind)))
+    """The kind that has such a type and takes most of what else is stated; EBS volumes without a type."""
+    names = stated.keys() - {"balance_percent"}  # which every kind takes
+    type_name = str(stated.get("type", ""))
+    if "." in type_name:  # an instance type
+        # Where one option is wrong, the kind that takes the others names it.
+        return max(kinds_of_type(type_name), key=lambda kind: len(names & _taken_by(kind)))
+    of_database = find_kinds()["rds_storage"]
+    if type_name in CATALOGUE and not names <= OF_VOLUMES and names <= _taken_by(of_database):
+        return of_database
+    return EBS_VOLUME
 
 
 def _taken_by(kind: Kind) -> set[str]:

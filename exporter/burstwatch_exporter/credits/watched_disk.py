@@ -81,7 +81,7 @@ class WatchedDisk:
         return not disk.is_identified and stats is not None and self.has_begun_anew(stats)
 
     def change_to(self, disk: Disk, spec: DiskSpec | None) -> None:
-        """Go by the disk and its spec as they are now."""
+        """Go by the disk and its spec as they are now; without a spec there is no account to go on with."""
         self.disk, self.spec = disk, spec
         if self.ledger is not None and spec is not None:
             self.ledger.go_on_with(disk, spec)

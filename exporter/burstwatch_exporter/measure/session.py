@@ -30,10 +30,12 @@ from burstwatch_exporter.measure.scratch import (
 )
 from burstwatch_exporter.measure.target import Target
 from burstwatch_exporter.measure.verdict import Credits, judge
-from burstwatch_exporter.measure.watch import Stop, Watch
+from burstwatch_exporter.measure.watch import Stop, StopCause, Watch
 
 #: How long to wait for what is still on its way to the disk when all has ended; others may go on.
 QUIET_S, LOOKS = 0.5, 10
+#: What stops one step and no other.
+ENDS_ITSELF_ALONE: frozenset[StopCause] = frozenset({"budget", "hung"})
 #: A drain that takes so many times as long as it should is given up, and one that spends so many times as much.
 LATE = 1.5
 
@@ -108,7 +110,7 @@ class Session:
             spent = self._watch.now.spent_most
             share = (self._watch.bounds.budget - spent) / (len(steps) - i)
             run = self._run(planned, planned.step, place, allowed=spent + share)
-            if self._is_over(run):
+            if self._ends_all(run):
                 return
 
     def _run(
@@ -148,7 +150,7 @@ class Session:
         most = LATE * (before.high + bucket.refill * planned.runs_s)
         run = self._run(planned, step, place, allowed=budget, until=is_over)
         bucket_estimate = estimate(run.samples, interval=before, capacity=bucket.capacity)
-        if self._is_over(run) or run.failed or bucket_estimate is None:
+        if self._ends_all(run) or run.failed or bucket_estimate is None:
             self._stopped = self._stopped or Stop("no knee", "no knee was found")
             return
         refill = None
@@ -156,7 +158,7 @@ class Session:
         if recover_s > 0 and not self._stopped:
             again = replace(step, name=f"{step.name}-after-rest")
             run = self._run(planned, again, place, allowed=budget, until=is_over)
-            if not self._is_over(run) and not run.failed:
+            if not self._ends_all(run) and not run.failed:
                 refill = refill_while_resting(run.samples, bucket_estimate.knee, rested_s=rested_s)
         self._drain = rec.DrainRecord(
             knee_s=bucket_estimate.knee.at,
@@ -178,13 +180,17 @@ class Session:
             self._stopped = self._watch.reason(self._watch.bounds.budget)
         return self._watch.elapsed_s
 
-    def _is_over(self, run: Run) -> bool:
-        """True if what stopped this step stops all that would follow."""
-        if run.contradiction:  # the budget is kept by counters that do not count
-            self._failed, self._is_counted = run.contradiction, False
+    def _ends_all(self, run: Run) -> bool:
+        """True if what stopped a step stops all that would follow; why is noted.
+
+        A step that has spent its share of the budget, or that had to be killed, ends itself alone. A program that
+        cannot be killed would run beside the next step, and without counters nobody keeps the budget.
+        """
+        if run.contradiction:
+            self._failed = run.contradiction
+            self._is_counted = False
             return True
-        # What is held would run beside the next one.
-        if run.stopped is None or run.stopped.cause in {"budget", "hung"}:
+        if run.stopped is None or run.stopped.cause in ENDS_ITSELF_ALONE:
             return False
         self._stopped = run.stopped
         return True
