@@ -26,7 +26,8 @@ from burstwatch.backtest.scores import Score
 from burstwatch.backtest.trials import Incident, Trial
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import FEATURES, evidence
-from burstwatch.forecast.judge import BACK_RATIO, RELAPSE_S, WARNING_MARGINS
+from burstwatch.forecast.judge import BACK_RATIO, RELAPSE_S
+from burstwatch.forecast.margins import WARNING_MARGINS
 from burstwatch.recordings.samples import at_period
 
 LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0

@@ -281,11 +281,6 @@ class Config:
         allowed="an address that begins with https://",
     )
 
-    def with_lead(self, lead_s: float | None, least_s: float = 0.0) -> "Config":
-        """Return a copy with the lead that a resource's owner asks for, or else with ``least_s`` at the least."""
-        lead_s = max(self.lead_s, least_s) if lead_s is None else lead_s
-        return self if lead_s == self.lead_s else replace(self, lead_s=lead_s)
-
     @property
     def tag(self) -> tuple[str, str] | None:
         """The key and the value of ``tag_filter``, or None to watch everything."""

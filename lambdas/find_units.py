@@ -36,7 +36,7 @@ def make_joining() -> Joining:
     """What the function remembers between invocations, of its own account.
 
     Raises:
-        AwsError: if the account cannot be asked for; the next invocation asks again.
+        AwsError: if the account cannot be asked for; the next invocation tries again.
     """
     bounded = home.until(Deadline(time.time, at=time.time() + ACCOUNT_WITHIN_S))
     return Joining(home=home, home_account=bounded.unit().account)

@@ -7,6 +7,7 @@ from functools import cached_property
 from burstwatch.bucket import time_to_empty
 from burstwatch.config import Config
 from burstwatch.forecast.hazard import Model, hazard
+from burstwatch.forecast.margins import Margins
 from burstwatch.forecast.own_past import look_at_past
 from burstwatch.formatting import span
 from burstwatch.history.history import History
@@ -22,8 +23,6 @@ PAGE_STEP_S, WARNING_STEP_S = 60.0, 300.0
 #: An incident goes on for so long after its end, or for the lead if that is longer. What emptied a bucket often
 #: comes back within the hour.
 RELAPSE_S = 1_800.0
-#: A warning is what would be critical with so many times the margin.
-WARNING_MARGINS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,42 +40,43 @@ SAFE = Danger(verdict="ok")
 class Judge:
     """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
 
-    ``threshold`` is the hazard from which somebody is told.
+    ``margins`` are those of its resource, ``threshold`` is the hazard from which somebody is told.
     """
 
     history: History
     config: Config
+    margins: Margins
     model: Model
     lag_s: float
     threshold: float
 
     @cached_property
-    def near_s(self) -> float:
-        """Seconds of worst case below which a level is near."""
-        return self.config.margin_s + self.lag_s
+    def page_s(self) -> float:
+        """Seconds of worst case at the newest level below which a page may begin."""
+        return self.margins.page_s + self.lag_s
 
     @cached_property
-    def wide_s(self) -> float:
-        """Seconds of worst case below which a warning may begin."""
-        return WARNING_MARGINS * self.config.margin_s + self.lag_s
+    def warning_s(self) -> float:
+        """Seconds of worst case at the newest level below which a warning may begin."""
+        return self.margins.warning_s + self.lag_s
 
     def at(self, size: int) -> Danger:
         """The danger at the end of the first ``size`` slots."""
         worst_s = self.worst_s(size)
-        if worst_s >= self.wide_s:
+        if worst_s >= self.warning_s:
             return SAFE
-        is_near = worst_s < self.near_s
-        if is_near and self.acts(size, self.near_s):
-            return Danger(verdict="critical", why=self.why(size, self.near_s))
-        if self.acts(size, self.wide_s):
-            return Danger(verdict="warning", why=self.why(size, self.wide_s))
-        return Danger(verdict="watch", why=self.why(size, self.near_s)) if is_near else SAFE
+        is_near = worst_s < self.page_s
+        if is_near and self.acts(size, self.page_s):
+            return Danger(verdict="critical", why=self.why(size, self.page_s))
+        if self.acts(size, self.warning_s):
+            return Danger(verdict="warning", why=self.why(size, self.warning_s))
+        return Danger(verdict="watch", why=self.why(size, self.page_s)) if is_near else SAFE
 
     def relapse(self, ended_s: float) -> Danger | None:
         """The danger of an incident that has just ended, where a page for the next would be late."""
-        history, lasts_s = self.history, max(RELAPSE_S, self.config.lead_s)
+        history, lasts_s = self.history, max(RELAPSE_S, self.margins.lead_s)
         # Without the data's age, which goes up and down between two datapoints.
-        if self.worst_s(history.size) >= self.config.margin_s:
+        if self.worst_s(history.size) >= self.margins.page_s:
             return None
         known_from = history.first_slot(history.track.look_back_s)
         for back in range(1, history.size):
@@ -100,7 +100,7 @@ class Judge:
         slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
         # Back this far up, whatever was is over.
         is_back = history.levels[history.newest_slot()] >= BACK_RATIO
-        if slots <= 0 or is_back or self.worst_s(history.size) >= self.wide_s:
+        if slots <= 0 or is_back or self.worst_s(history.size) >= self.warning_s:
             return now
         return self._worst_of_past(now, slots, ended_s=ended_s)
 
@@ -132,7 +132,7 @@ class Judge:
 
     def _mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The verdict of the instant at the end of the first ``size`` slots: no warning once one was found."""
-        terms = self.near_s, self.threshold, self.config.page_on, id(self.model)
+        terms = self.page_s, self.warning_s, self.threshold, self.config.page_on, id(self.model)
         return self.history.track.memo.once(
             ("mark", size, is_warned, *terms), lambda: self._at_mark(size, is_warned=is_warned)
         )
@@ -146,9 +146,11 @@ class Judge:
         if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
             return "ok"
         worst_s = self.worst_s(size)
-        if is_page_mark and worst_s < self.near_s and self.acts(size, self.near_s):
+        if is_page_mark and worst_s < self.page_s and self.acts(size, self.page_s):
             return "critical"
-        is_warned_of = is_warning_mark and worst_s < self.wide_s and self.acts(size, self.wide_s)
+        is_warned_of = (
+            is_warning_mark and worst_s < self.warning_s and self.acts(size, self.warning_s)
+        )
         return "warning" if is_warned_of else "ok"
 
     def worst_s(self, size: int) -> float:
@@ -160,7 +162,7 @@ class Judge:
         history = self.history.cut(size)
         if history.levels[history.newest_slot()] >= BACK_RATIO:
             return False  # a full bucket outlasts what anybody can foresee
-        if self.config.page_on == "worst" and horizon_s <= self.near_s:
+        if self.config.page_on == "worst" and horizon_s <= self.page_s:
             return True
         if history.track.is_slow:
             return _slow_s(history) < SLOW_HORIZONS * horizon_s
@@ -168,8 +170,8 @@ class Judge:
 
     def why(self, size: int, horizon_s: float) -> str:
         """Say how likely the end is, and what the week before has to do with it."""
-        if self.config.page_on == "worst" and horizon_s <= self.near_s:
-            return why_worst(self.config)
+        if self.config.page_on == "worst" and horizon_s <= self.page_s:
+            return why_worst(self.margins)
         history = self.history.cut(size)
         if history.track.is_slow:
             return f"runs out within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
@@ -198,6 +200,6 @@ def _was(verdict: Verdict, ago_s: float) -> Danger:
     return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
 
 
-def why_worst(config: Config) -> str:
+def why_worst(margins: Margins) -> str:
     """The reason to page for the worst case alone."""
-    return f"a full burst would empty it within {span(config.margin_s)}"
+    return f"a full burst would empty it within {span(margins.page_s)}"

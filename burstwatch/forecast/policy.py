@@ -19,11 +19,11 @@ from burstwatch.forecast.hazard import MODEL, Model, threshold_for
 from burstwatch.forecast.judge import (
     BACK_RATIO,
     SAFE,
-    WARNING_MARGINS,
     Danger,
     Judge,
     why_worst,
 )
+from burstwatch.forecast.margins import Margins, margins_of
 from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
 from burstwatch.history.history import History
@@ -106,8 +106,8 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
     history = observation.history
     if history is None or history.newest_slot() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
-    own_config = config.with_lead(*observation.resource.leads)
-    return _judged(projection, _danger(history, projection, own_config, model))
+    margins = margins_of(observation.resource, config)
+    return _judged(projection, _danger(history, projection, config, margins, model))
 
 
 def _judged(projection: Projection, danger: Danger) -> Assessment:
@@ -125,12 +125,14 @@ def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
     return verdict if verdict == "unknown" or SEVERITY[verdict] <= SEVERITY[highest] else highest
 
 
-def _danger(history: History, projection: Projection, config: Config, model: Model) -> Danger:
+def _danger(
+    history: History, projection: Projection, config: Config, margins: Margins, model: Model
+) -> Danger:
     """The worst of now, of what is held from before, and of an incident that is not over."""
     if not history.bucket.can_drain:
         return SAFE
-    if config.page_on == "worst" and _is_worst_near(projection, config):
-        return Danger(verdict="critical", why=why_worst(config))
+    if config.page_on == "worst" and _is_worst_near(projection, margins):
+        return Danger(verdict="critical", why=why_worst(margins))
     silent_s = history.level_age_s(projection.at)
     periods_since_empty = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
@@ -142,7 +144,14 @@ def _danger(history: History, projection: Projection, config: Config, model: Mod
         return Danger(verdict="critical", why=why)
     # Longer silence than late data can make is an end of I/O, and no lag of the past.
     lag_s = _lag_s(history, projection, config)
-    judge = _judge(history, config, model, lag_s=lag_s)
+    judge = Judge(
+        history=history,
+        config=config,
+        margins=margins,
+        model=model,
+        lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
+        threshold=threshold_for(config.needless_per_week),
+    )
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     if now.verdict == "critical":
         return now
@@ -155,35 +164,24 @@ def _lag_s(history: History, projection: Projection, config: Config) -> float:
     return min(history.level_age_s(projection.at), config.max_data_age_s + history.period_s)
 
 
-def _judge(history: History, config: Config, model: Model, *, lag_s: float) -> Judge:
-    """The judge of a history whose data lags so much."""
-    return Judge(
-        history=history,
-        config=config,
-        model=model,
-        lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
-        threshold=threshold_for(config.needless_per_week),
-    )
-
-
-def is_far(history: History, now: float, config: Config) -> bool:
+def is_far(history: History, now: float, config: Config, margins: Margins) -> bool:
     """True if the bucket was so full all through the hold time that nothing can be wrong."""
     if history.newest_slot() < 0:
         return False
     bucket = history.bucket
-    reach_s = WARNING_MARGINS * config.margin_s + history.level_age_s(now) + history.period_s
+    reach_s = margins.warning_s + history.level_age_s(now) + history.period_s
     drain = bucket.burst - bucket.refill
     lowest = min(history.levels[max(0, history.size - history.slots(config.hold_s)) : history.size])
     level_s = (lowest if history.statistic == "Minimum" else 0.0) * bucket.capacity / (drain or 1.0)
     return level_s >= reach_s and history.since_empty() is None
 
 
-def _is_worst_near(projection: Projection, config: Config) -> bool:
+def _is_worst_near(projection: Projection, margins: Margins) -> bool:
     """True if the margin is reached, by a bucket that can be fuller: else a page would never end."""
     worst_s, level = projection.worst_s, projection.level
     if worst_s is None or level is None:
         return False
-    return worst_s < config.margin_s and level.likely < BACK_RATIO
+    return worst_s < margins.page_s and level.likely < BACK_RATIO
 
 
 def _reason(projection: Projection) -> str:

@@ -147,11 +147,6 @@ class Resource:
         return self.unit.rpartition("/")[2]
 
     @property
-    def leads(self) -> tuple[float | None, float]:
-        """The owner's lead, and the least without one."""
-        return self.lead_s, self.least_lead_s
-
-    @property
     def is_slow(self) -> bool:
         """True if it empties in hours: its kind has a lead that is longer than that of disks."""
         return self.least_lead_s > DISK_LEAD_S

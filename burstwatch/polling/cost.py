@@ -12,6 +12,7 @@ from burstwatch.bucket import HOUR_S, worst_time_to_empty
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, PRICES
 from burstwatch.forecast.judge import BACK_RATIO
+from burstwatch.forecast.margins import margins_of
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Resource
@@ -48,7 +49,6 @@ def watching_cost(resource: Resource, assessment: Assessment, config: Config) ->
     bucket = resource.bucket
     if bucket is None or not resource.reporting.in_use:
         return NOTHING
-    own_config = config.with_lead(*resource.leads)
     # A full bucket may be a silent one: what it spends shows after as long (``project``).
     age_s = config.max_data_age_s + COARSE_S
     worst_s = worst_time_to_empty(bucket, level=bucket.capacity) - age_s
@@ -60,9 +60,9 @@ def watching_cost(resource: Resource, assessment: Assessment, config: Config) ->
     nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
     is_full = (assessment.projection.worst_s or 0.0) >= worst_s
     return Cost(
-        full=_looks(resource, full, own_config),
-        now=_looks(resource, assessment, own_config, is_full=is_full),
-        out_of_reach=nearly_full_s - age_s <= own_config.margin_s,
+        full=_looks(resource, full, config),
+        now=_looks(resource, assessment, config, is_full=is_full),
+        out_of_reach=nearly_full_s - age_s <= margins_of(resource, config).page_s,
     )
 
 
@@ -72,6 +72,6 @@ def _looks(
     """Looks a month: the first sweep after each wait."""
     unseen_s = config.max_data_age_s + COARSE_S
     safe_s = surely_far_s(resource, config, ratio=1.0, unseen_s=unseen_s) if is_full else 0.0
-    wait = wait_s(assessment, config, is_documented=resource.terms.is_documented, far_s=safe_s)
+    wait = wait_s(resource, assessment, config, far_s=safe_s)
     sweeps = max(1, math.ceil(wait / config.sweep_period_s))
     return MONTH_S / (sweeps * config.sweep_period_s)

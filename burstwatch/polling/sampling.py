@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from burstwatch.config import Config
-from burstwatch.forecast.judge import BACK_RATIO, WARNING_MARGINS
+from burstwatch.forecast.judge import BACK_RATIO
+from burstwatch.forecast.margins import margins_of
 from burstwatch.forecast.policy import (
     LAG_STEP_S,
     SEVERITY,
@@ -64,8 +65,8 @@ def is_near(observation: Observation, config: Config) -> bool:
     """True if what was before the newest level can matter: a hold, a hazard, an incident."""
     if observation.history is None or is_full(observation):
         return False
-    own_config = config.with_lead(*observation.resource.leads)
-    near_s = WARNING_MARGINS * own_config.margin_s + LAG_STEP_S  # the judge rounds the lag up
+    # The judge rounds the lag up.
+    near_s = margins_of(observation.resource, config).warning_s + LAG_STEP_S
     return (
         worst_now_s(observation) < near_s
         or _newest_ratio(observation) < observation.history.track.recovered_ratio

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from burstwatch.config import Config
+from burstwatch.forecast.margins import Margins, margins_of
 from burstwatch.forecast.policy import PAGED, Assessment
 from burstwatch.history.background import Background, with_earlier
 from burstwatch.history.observations import Resource
@@ -146,9 +147,10 @@ class Schedule:
     def note(self, judgement: Judgement, config: Config, now: float) -> None:
         """Remember a look."""
         resource, before = judgement.resource, self.last_look(judgement.resource)
-        own_config = config.with_lead(*resource.leads)
+        margins = margins_of(resource, config)
         known = _with_earlier_looks(judgement, before, now)
-        blind, late_at = 0, _late_at(judgement.assessment, own_config, now)
+        blind = 0
+        late_at = _late_at(judgement.assessment, margins, now)
         if judgement.assessment.verdict == "unknown":
             blind = 1 if before is None else before.blind + 1
             late_at = late_at if before is None else before.late_at
@@ -157,7 +159,7 @@ class Schedule:
         self.looks[resource.key] = LastLook(
             judgement=known,
             at=now,
-            due_at=now + _until_next_s(known, own_config, now, blind=blind, late_at=late_at),
+            due_at=now + _until_next_s(known, config, now, blind=blind, late_at=late_at),
             late_at=late_at,
             blind=blind,
         )
@@ -262,9 +264,9 @@ def _until_next_s(
     if judgement.failure and now >= late_at:
         return SOONEST_S - config.sweep_period_s / 2  # it may be too late already
     wait = wait_s(
+        resource,
         assessment,
         config,
-        is_documented=resource.terms.is_documented,
         far_s=_far_as_seen_s(resource, judgement.level_seen, config, now),
         blind=blind,
         is_near=judgement.is_near,
@@ -275,10 +277,10 @@ def _until_next_s(
 
 
 def wait_s(
+    resource: Resource,
     assessment: Assessment,
     config: Config,
     *,
-    is_documented: bool = True,
     far_s: float = 0.0,
     blind: int = 0,
     is_near: bool = False,
@@ -295,16 +297,16 @@ def wait_s(
     if assessment.verdict == "unknown" and is_near:
         wait = SOONEST_S
     else:
-        wait = _wait_s(assessment, config, blind=blind, is_documented=is_documented, far_s=far_s)
+        wait = _wait_s(resource, assessment, config, blind=blind, far_s=far_s)
     return wait - config.sweep_period_s / 2
 
 
-def _late_at(assessment: Assessment, config: Config, now: float) -> float:
+def _late_at(assessment: Assessment, margins: Margins, now: float) -> float:
     """The instant from which it could be within its margin: what is not known could be by now."""
     worst_s = assessment.projection.worst_s
     if worst_s is None:
         return now if assessment.verdict == "unknown" else math.inf
-    return now + worst_s - config.margin_s
+    return now + worst_s - margins.page_s
 
 
 def _until_published_s(
@@ -313,7 +315,7 @@ def _until_published_s(
     """Seconds until something new can be published. An *ok* resource waits until its worst case could reach the margin."""
     newest = None if level_seen is None else level_seen.newest
     # Where the lead is long, some minutes do not matter, and each look has a price.
-    is_urgent = config.lead_s < LONG_LEAD_S and newest is not None
+    is_urgent = margins_of(resource, config).lead_s < LONG_LEAD_S and newest is not None
     newest_s = newest.end_s if is_urgent and newest is not None else now
     return newest_s + resource.reporting.published_every_s - now - config.sweep_period_s / 2
 
@@ -343,14 +345,15 @@ def surely_far_s(resource: Resource, config: Config, *, ratio: float, unseen_s: 
         return math.inf
     fastest = bucket.burst - bucket.refill
     slower = max(1.0, fastest / (reach - bucket.refill))
-    return (ratio * bucket.capacity / fastest - config.margin_s) * slower - unseen_s
+    page_s = margins_of(resource, config).page_s
+    return (ratio * bucket.capacity / fastest - page_s) * slower - unseen_s
 
 
 def _wait_s(
-    assessment: Assessment, config: Config, *, blind: int, is_documented: bool, far_s: float
+    resource: Resource, assessment: Assessment, config: Config, *, blind: int, far_s: float
 ) -> float:
     """Seconds until the next poll, by how sure and how near the danger is."""
-    projection = assessment.projection
+    projection, is_documented = assessment.projection, resource.terms.is_documented
     if assessment.verdict == "not_watched":
         return LATEST_S
     if not projection.is_published and not is_documented:
@@ -364,7 +367,8 @@ def _wait_s(
         return min(ANNOUNCED_S, max(SOONEST_S, wait))
     if assessment.verdict == "ok" and projection.worst_s is not None:
         estimated_s = max(ESTIMATED_S, far_s)
-        wait = projection.worst_s - config.margin_s if is_documented else estimated_s
+        far_s = projection.worst_s - margins_of(resource, config).page_s
+        wait = far_s if is_documented else estimated_s
         return min(LATEST_S, max(SOONEST_S, wait))
     # A resource without a bucket, or attached to nothing, must change before it can spend.
     return LATEST_S if assessment.verdict == "ok" else SOONEST_S

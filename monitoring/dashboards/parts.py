@@ -19,7 +19,7 @@ from grafana_foundation_sdk.models import dashboard as dm
 from grafana_foundation_sdk.models import text as tm
 
 from burstwatch.config import Config
-from burstwatch.forecast.judge import WARNING_MARGINS
+from burstwatch.forecast.margins import WARNING_MARGINS
 
 TAG = "burstwatch"
 FLEET, VOLUME, HOST = "burstwatch-fleet", "burstwatch-volume", "burstwatch-host"

@@ -49,7 +49,7 @@ def assessed(verdict: Verdict = "ok", **projection: object) -> Assessment:
 def test_the_wait_is_as_long_as_nothing_can_be_missed_by_it(
     assessment: Assessment, seconds: float
 ) -> None:
-    assert wait_s(assessment, CONFIG) == seconds - SLACK_S
+    assert wait_s(volume("gp2", 100), assessment, CONFIG) == seconds - SLACK_S
 
 
 def test_what_cannot_be_known_is_asked_for_less_and_less_often() -> None:

@@ -23,6 +23,7 @@ from burstwatch.aws.inventory.listings import ItemListing
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.bucket import DAY_S, worst_time_to_empty
 from burstwatch.config import Config
+from burstwatch.forecast.margins import margins_of
 from burstwatch.formatting import number, span
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
@@ -290,7 +291,7 @@ def _by_time(
     ratio = min(1.0, alarm.kind.to_ratio(resource, alarm.threshold))
     left_s = worst_time_to_empty(resource.bucket, level=ratio * resource.bucket.capacity)
     left_s -= alarm.delay_s
-    margin_s = max(Config().margin_s, resource.least_lead_s)
+    margin_s = margins_of(resource, Config()).page_s
     if left_s < margin_s:
         when = f"{span(left_s)} before" if left_s > 0 else f"{span(-left_s)} after"
         why = f"at full burst it fires {when} the bucket is empty; {span(margin_s)} are needed"
