@@ -52,7 +52,7 @@ UNKNOWN = OwnPast()
 def look_at_past(history: History, horizon_s: float) -> OwnPast:
     """Compare now with the week before; nothing that a cut does not see counts."""
     past = history.track.past
-    if past is None:
+    if past is None or history.is_contradicted():  # the past is one of I/O
         return UNKNOWN
     until, slots = _until(past, history.end_s), ceil(horizon_s / past.period_s)
     credits_left, refill = history.level_floor(), history.bucket.refill

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from burstwatch.bucket import Bucket
 from burstwatch.history.past import Past
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint, Statistic
-from burstwatch.history.spending import FIT_S, Rates, disagree
+from burstwatch.history.spending import FIT_S, Rates, is_apart
 from burstwatch.history.track import EMPTY_RATIO, Track
 
 #: A balance that rose by less than this share of the bucket was not filling.
@@ -22,11 +22,11 @@ NOISE_RATIO = 0.01
 
 JUMPED_UP = "the balance rose faster than it can: resized, retyped or another volume"
 FELL_TOO_FAST = "the balance fell faster than it can: the stated type or size is wrong"
+BALANCE_DECIDES = "; the balance decides"
+COSTS_MORE = f": I/O that is not published, or another type or size{BALANCE_DECIDES}"
+COSTS_LESS = f": merged I/O, or another type or size{BALANCE_DECIDES}"
 SERVED_TOO_MUCH = (
     "more I/O than a resource of this type and size serves: the stated type or size is wrong"
-)
-DISAGREES = (
-    "the balance does not match the I/O: the stated type or size is wrong, or it was changed"
 )
 
 
@@ -209,9 +209,28 @@ class History:
             count = bisect_right(slots, self.size - 1)
             if count and slots[count - 1] >= since:
                 return oddity
-        if not track.has_demand:
+        return self.contradiction()
+
+    def contradiction(self) -> str:
+        """How the balance contradicts the published I/O, and by which factor; nothing where it does not."""
+        if not self.is_contradicted():
             return ""
-        return DISAGREES if disagree(track.fit, self.size, self.slots(FIT_S), self.bucket) else ""
+        readings = (witness.at(self.size) for witness in self.track.witnesses)
+        spent, least, most, error = next(reading for reading in readings if is_apart(*reading))
+        if spent <= most:
+            factor = least / max(spent, error)
+            return (
+                f"the published I/O would cost {factor:.1f} times what the balance lost{COSTS_LESS}"
+            )
+        if not most:
+            return f"the balance falls without any published I/O{BALANCE_DECIDES}"
+        return (
+            f"the balance lost {spent / most:.1f} times what the published I/O can cost{COSTS_MORE}"
+        )
+
+    def is_contradicted(self) -> bool:
+        """True if the balance of the last hour contradicts the I/O."""
+        return self.size > 0 and self.track.contradicted[self.size - 1]
 
     def first_slot(self, seconds: float) -> int:
         """The first slot of the last ``seconds``."""

@@ -15,6 +15,8 @@ from typing import Protocol
 from burstwatch.bucket import Bucket
 from burstwatch.history.points import DemandPoint
 
+#: The balance is held against the I/O over so long each.
+WITNESS_S = (3600.0, 900.0)
 #: The charge ratio at an instant comes from the hour before it.
 FIT_S = 3600.0
 # Outside these the bucket clips (empty, full), and the slope says nothing of spending.
@@ -64,6 +66,21 @@ class Fit:
     slots: Sums
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
+    """What the balance lost beside what the I/O may have cost, where both are known: running sums in credits.
+
+    ``runs`` counts the runs of slots that follow one another: at the ends of each it is not known when in its period a
+    level was so low.
+    """
+
+    spent: Sums
+    least: Sums
+    most: Sums
+    slots: Sums
+    runs: Sums
+
+
 class Slots(Protocol):
     """One resource by slots of ``period_s``: levels (infinite where unknown), known I/O or None."""
 
@@ -75,6 +92,14 @@ class Slots(Protocol):
     @property
     def last_level(self) -> list[int]:
         """For each slot the newest one up to it with a level, or -1."""
+
+    @property
+    def balance(self) -> Balance:
+        """What the balance lost, beside the I/O."""
+
+    @property
+    def contradicted(self) -> list[bool]:
+        """For each slot whether the balance of the hour before contradicts the I/O."""
 
 
 def summed(by_slot: list[float]) -> Rates:
@@ -93,15 +118,12 @@ def fit_cost(
     points: Sequence[DemandPoint | None],
     period_s: float,
 ) -> Fit:
-    """Spending that the balance shows, beside what the I/O says, where both are known.
+    """Spending that the balance shows, beside the nominal cost of the I/O, where both are known.
 
     Only falling slots that follow a falling one are used: there both Minimums are
     levels at their slots' ends, and so their difference is what the later slot lost.
     """
     size = len(ratios)
-    if points.count(None) == size:
-        nothing = sums_of([0.0] * size)
-        return Fit(spent=nothing, least=nothing, nominal=nothing, most=nothing, slots=nothing)
     spent, least, nominal, most, slots = ([0.0] * size for _ in range(5))
     refilled = bucket.refill * period_s
     low, high = INSIDE
@@ -109,7 +131,7 @@ def fit_cost(
     for slot in range(1, size):
         before, after, point = ratios[slot - 1], ratios[slot], points[slot]
         falling = low < after < before < high
-        if falling and was_falling and point is not None and point.nominal > 0:
+        if falling and was_falling and point is not None:
             spent[slot] = (before - after) * bucket.capacity + refilled
             least[slot] = point.least * period_s
             nominal[slot] = point.nominal * period_s
@@ -125,11 +147,92 @@ def fit_cost(
     )
 
 
-def disagree(fit: Fit, end: int, slots: int, bucket: Bucket) -> bool:
-    """True if the balance lost what no counting of the I/O can explain."""
-    spent, error = fit.spent.over(end, slots), BALANCE_STEP * bucket.capacity
-    least, most = fit.least.over(end, slots), fit.most.over(end, slots)
+def balance_of(
+    bucket: Bucket,
+    ratios: Sequence[float],
+    points: Sequence[DemandPoint | None],
+    period_s: float,
+) -> Balance:
+    """What the balance lost in each slot, inside of a bucket that is neither empty nor full, where I/O is known too."""
+    size = len(ratios)
+    spent, least, most, slots, runs = ([0.0] * size for _ in range(5))
+    refilled = bucket.refill * period_s
+    low, high = INSIDE
+    for slot in range(1, size):
+        before, after, point = ratios[slot - 1], ratios[slot], points[slot]
+        if not (low < after < high and low < before < high) or point is None:
+            continue
+        spent[slot] = (before - after) * bucket.capacity + refilled
+        least[slot] = point.least * period_s
+        most[slot] = point.most * period_s
+        slots[slot] = 1.0
+        runs[slot] = 0.0 if slots[slot - 1] else 1.0
+    return Balance(
+        spent=sums_of(spent),
+        least=sums_of(least),
+        most=sums_of(most),
+        slots=sums_of(slots),
+        runs=sums_of(runs),
+    )
+
+
+def is_apart(spent: float, least: float, most: float, error: float) -> bool:
+    """True if what the balance lost is neither as little nor as much as the I/O may have cost; all in credits."""
     return spent > TOLERANCE * most + error or TOLERANCE * spent + error < least
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Witness:
+    """What the balance lost beside what the I/O may have cost, over ``window`` slots up to any slot's end.
+
+    The balance is good to ``error`` credits for each of the ``runs`` of slots in it, and at least for one.
+    """
+
+    spent: Sums
+    least: Sums
+    most: Sums
+    runs: Sums | None
+    window: int
+    error: float
+
+    def at(self, end: int) -> tuple[float, float, float, float]:
+        """What was spent, the least and the most of the I/O, and the error, in the window up to ``end``."""
+        begin = max(0, end - self.window)
+        runs = 1.0 if self.runs is None else max(1.0, self.runs.of[end] - self.runs.of[begin])
+        return (
+            self.spent.of[end] - self.spent.of[begin],
+            self.least.of[end] - self.least.of[begin],
+            self.most.of[end] - self.most.of[begin],
+            runs * self.error,
+        )
+
+
+def witnesses_of(
+    fit: Fit, balance: Balance, bucket: Bucket, period_s: float
+) -> tuple[Witness, ...]:
+    """The balance where it fell twice in a row, and where it is known at all, over some times."""
+    step = BALANCE_STEP * bucket.capacity
+    falling = Witness(
+        spent=fit.spent,
+        least=fit.least,
+        most=fit.most,
+        runs=None,
+        window=max(1, round(FIT_S / period_s)),
+        error=step,
+    )
+    inside = (
+        Witness(
+            spent=balance.spent,
+            least=balance.least,
+            most=balance.most,
+            runs=balance.runs,
+            window=max(1, round(seconds / period_s)),
+            # At the end of a run the level may be up to a period's refill above its lowest.
+            error=step + bucket.refill * period_s,
+        )
+        for seconds in WITNESS_S
+    )
+    return (falling, *inside)
 
 
 def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[float]]:
@@ -142,6 +245,7 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
     if has_demand:
         _rates_of_demand(slots, fit, least, likely, most)
     bucket, levels, points, period_s = slots.bucket, slots.levels, slots.points, slots.period_s
+    contradicted = slots.contradicted
     error = BALANCE_STEP * bucket.capacity / period_s
     scale, refill, burst, full = bucket.capacity / period_s, bucket.refill, bucket.burst, INSIDE[1]
     for slot in range(1, size):
@@ -150,7 +254,9 @@ def rates_of(slots: Slots, fit: Fit) -> tuple[list[float], list[float], list[flo
             continue
         before = levels[slot - 1]
         if before < math.inf:
-            if points[slot] is None:  # the usual case of what ``_from_balance`` does
+            if (
+                points[slot] is None or contradicted[slot]
+            ):  # the usual case of what ``_from_balance`` does
                 rate = refill + (before - after) * scale
                 low, high = rate - error, rate + error
                 if low > 0.0 and high < burst:  # nothing to clamp: by far the most
@@ -187,17 +293,28 @@ def _plain_rates(slots: Slots) -> tuple[list[float], list[float], list[float]] |
 def _rates_of_demand(
     slots: Slots, fit: Fit, least: list[float], likely: list[float], most: list[float]
 ) -> None:
-    """Fill the three lists, by slot, with the rates of I/O that is known, charged as the hour before shows."""
-    spent, nominal, fitted = fit.spent.of, fit.nominal.of, fit.slots.of
+    """Fill the three lists, by slot, with the rates of I/O that is known, charged as the hour before shows.
+
+    Where the balance contradicts the I/O, the mean that the balance lost in that hour takes its place.
+    """
+    spent, nominal = fit.spent.of, fit.nominal.of
     window = max(1, round(FIT_S / slots.period_s))
-    step = BALANCE_STEP * slots.bucket.capacity
+    step, burst = BALANCE_STEP * slots.bucket.capacity, slots.bucket.burst
+    balance, contradicted = slots.balance, slots.contradicted
     for slot, point in enumerate(slots.points):
         if point is None:
             continue
         end = slot + 1
         begin = max(0, end - window)
+        if contradicted[slot]:
+            seconds = (balance.slots.of[end] - balance.slots.of[begin]) * slots.period_s
+            mean = (balance.spent.of[end] - balance.spent.of[begin]) / seconds
+            least[slot] = min(burst, max(0.0, mean - step / seconds))
+            likely[slot] = min(burst, max(0.0, mean))
+            most[slot] = min(burst, max(0.0, mean + step / seconds))
+            continue
         nominal_sum = nominal[end] - nominal[begin]
-        if fitted[end] == fitted[begin]:
+        if not nominal_sum:
             least[slot], likely[slot], most[slot] = point.least, point.nominal, point.most
             continue
         ratio, error = (spent[end] - spent[begin]) / nominal_sum, step / nominal_sum

@@ -17,7 +17,19 @@ from burstwatch.history.points import (
     Statistic,
     even_starts,
 )
-from burstwatch.history.spending import TOLERANCE, Fit, Rates, fit_cost, rates_of, summed
+from burstwatch.history.spending import (
+    TOLERANCE,
+    Balance,
+    Fit,
+    Rates,
+    Witness,
+    balance_of,
+    fit_cost,
+    is_apart,
+    rates_of,
+    summed,
+    witnesses_of,
+)
 
 NO_LEVELS = LevelSeries([], [], FINE_S, "Minimum")
 #: Half of the smallest step that the console shows of a balance (0.1 %).
@@ -142,6 +154,26 @@ class Track:
     def fit(self) -> Fit:
         """The I/O's cost as the balance shows it."""
         return fit_cost(self.bucket, self.levels, self.points, self.period_s)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """What the balance lost, beside the I/O."""
+        return balance_of(self.bucket, self.levels, self.points, self.period_s)
+
+    @cached_property
+    def contradicted(self) -> list[bool]:
+        """For each slot whether the balance of the hour before contradicts the I/O."""
+        if not self.has_demand:
+            return [False] * self.size
+        return [
+            any(is_apart(*witness.at(end)) for witness in self.witnesses)
+            for end in range(1, self.size + 1)
+        ]
+
+    @cached_property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """What the balance lost, beside the I/O, over some times."""
+        return witnesses_of(self.fit, self.balance, self.bucket, self.period_s)
 
     @cached_property
     def rates(self) -> tuple[Rates, Rates, Rates]:

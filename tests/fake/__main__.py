@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--fleet", choices=FLEETS, default="mixed", help="what its volumes do")
     args = parser.parse_args()
     clock = time.time if args.clock is None else lambda: float(args.clock.read_text())
-    aws = FakeAws(clock=clock, keeps_calls=False)
+    aws = FakeAws(clock=clock, keeps_calls=False, evaluates_alarms=True)
     aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
     aws.add_herd(Herd(count=args.volumes, ends_s=clock(), fleet=args.fleet))
     if args.quotas:

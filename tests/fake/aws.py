@@ -89,6 +89,8 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
     instance_types: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     keeps_calls: bool = True
+    #: Whether alarms are evaluated before they are described; a test evaluates them when it likes.
+    evaluates_alarms: bool = False
     counted: Counter[str] = field(default_factory=Counter)
     billed_metrics: int = 0
     _tokens: dict[str, tuple[list[Any], int]] = field(default_factory=dict)
@@ -444,6 +446,10 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         return {}
 
     def _DescribeAlarms(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
+        if self.evaluates_alarms:
+            self.evaluate_alarms(
+                next(name for name, state in self.regions.items() if state is region)
+            )
         prefix = params.get("AlarmNamePrefix", "")
         names = params.get("AlarmNames")
         found = [

@@ -12,7 +12,6 @@ from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import (
-    DISAGREES,
     FELL_TOO_FAST,
     JUMPED_UP,
     SERVED_TOO_MUCH,
@@ -70,8 +69,10 @@ def test_the_balance_alone_tells_what_was_spent_where_it_does_not_clip(rates: li
             assert blind.likely.by_slot[slot] == pytest.approx(known.likely.by_slot[slot], abs=20)
 
 
-@pytest.mark.parametrize("stated", [200.0, 400.0])
-def test_a_series_of_another_size_than_stated_is_named(stated: float) -> None:
+@pytest.mark.parametrize(("stated", "factor"), [(200.0, "1.1"), (400.0, "1.5")])
+def test_a_balance_that_falls_faster_than_its_load_explains_says_by_which_factor(
+    stated: float, factor: str
+) -> None:
     # A smaller one is not: EBS may have merged some of the I/O, and charged less for it.
     spec = volume_spec("gp2", 100)
     assert spec.bucket is not None
@@ -79,7 +80,8 @@ def test_a_series_of_another_size_than_stated_is_named(stated: float) -> None:
     rows = volume_samples(write_series(played))
     resource = volume("gp2", stated)
     seen = Played(rows, resource, 60.0).at(rows[-1].t_s + 60, 0.0, Config())
-    assert DISAGREES in assess(seen, Config()).reason
+    reason = assess(seen, Config()).reason
+    assert f"the balance lost {factor} times what the published I/O can cost" in reason
 
 
 def test_a_series_of_its_own_size_is_not_found_odd() -> None:
