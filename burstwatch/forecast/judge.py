@@ -27,10 +27,11 @@ RELAPSE_S = 1_800.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Danger:
-    """The severity that one instant of a history deserves, and why."""
+    """The severity that one instant of a history deserves, and why; of a danger that is only held, how long ago it was."""
 
     verdict: Verdict
     why: str = ""
+    ago_s: float = 0.0
 
 
 SAFE = Danger(verdict="ok")
@@ -197,7 +198,7 @@ def _slow_s(history: History) -> float:
 
 
 def _was(verdict: Verdict, ago_s: float) -> Danger:
-    return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago")
+    return Danger(verdict=verdict, why=f"was {verdict} {span(ago_s)} ago", ago_s=ago_s)
 
 
 def why_worst(margins: Margins) -> str:

@@ -51,12 +51,14 @@ class Assessment:
     """A verdict with its reason in one sentence, and the projection behind it.
 
     ``danger`` is the part of the reason that the projection does not give: why it is near, or still counts as bad.
+    ``ago_s`` is how long ago it was in danger, of one that still counts as bad; 0 for one that is in danger now.
     """
 
     verdict: Verdict
     reason: str
     projection: Projection
     danger: str = ""
+    ago_s: float = 0.0
 
 
 def not_known(reason: str, now: float) -> Assessment:
@@ -116,7 +118,11 @@ def _judged(projection: Projection, danger: Danger) -> Assessment:
     if danger.why:
         reason = f"{reason}; {danger.why}"
     return Assessment(
-        verdict=danger.verdict, reason=reason, projection=projection, danger=danger.why
+        verdict=danger.verdict,
+        reason=reason,
+        projection=projection,
+        danger=danger.why,
+        ago_s=danger.ago_s,
     )
 
 

@@ -42,6 +42,8 @@ QUIET_S = 2.0 * ALARM_PERIOD_S
 MOST_NEW_ALARMS = 50
 #: Most alarms whose text is rewritten per sweep. An alarm that is about to end waits for its rewrite.
 MOST_REWRITTEN = 20
+#: A danger that was over for longer keeps an alarm, and begins none: another function may have ended it since.
+NEWS_S = 600.0
 #: The demand after a change is known when so much of it was seen.
 SEEN_ANEW_S = 900.0
 #: Of a shard, fewer are not one.
@@ -231,7 +233,8 @@ def _plan_resource(
     is_outdated = (
         resource.id not in snapshot.judged and alarm_severity(assessment.verdict) != told_severity
     )
-    if is_outdated:
+    is_past = assessment.ago_s > NEWS_S and severity > told_severity
+    if is_outdated or is_past:
         severity = told_severity
     elif _is_unsure(resource, assessment, snapshot, config):
         severity = max(severity, told_severity)
