@@ -35,8 +35,10 @@ class Disk:
             "gp2", 100, instance_id=cloud.aws.add_instance("m5.large"), name="db"
         )
         self.percent = percent
+        # As many operations as come in hold a balance that is not full.
+        iops = 100 if percent == 100 else 300
         for minute in range(60, 0, -1):
-            self.put(NOW - 60 * minute, percent, iops=100)
+            self.put(NOW - 60 * minute, percent, iops=iops)
 
     def minute(self, *, iops: float) -> None:
         """One minute at ``iops``, then the clock stands at its end."""
