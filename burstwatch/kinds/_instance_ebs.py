@@ -15,15 +15,15 @@ from typing import ClassVar
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
-from burstwatch.ebs.load import MIB_PER_MB
+from burstwatch.ebs.load import MIB, MIB_PER_MB
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
 from burstwatch.fixes.fix import STOPS, Fix
 from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import BucketTerms, Limit, Resource
-from burstwatch.history.points import NO_LIMIT
-from burstwatch.kinds._disk import LIMITS, RATE_UNITS, EstimatedDisk, rate_facts
-from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, float_in
+from burstwatch.history.points import NO_LIMIT, DemandPoint
+from burstwatch.kinds._disk import LIMITS, MIB_S, RATE_UNITS, EstimatedDisk, rate_facts
+from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, Totals, float_in
 from burstwatch.sources import Figure, Source
 
 METRICS_PAGE = Source(
@@ -198,6 +198,17 @@ class InstanceEbs(EstimatedDisk):
         load={"iops": "operations per second", "mib_s": "MiB per second"},
         unit="io",
     )
+
+    def spent(
+        self, resource: Resource, totals: Totals, start_s: float, period_s: float
+    ) -> DemandPoint | None:
+        """Operations or MiB a second; an operation may cost one credit for each 16 KiB that it begins, as ``reach_of`` has it."""
+        point = super().spent(resource, totals, start_s, period_s)
+        if point is None or resource.words.rate_unit == MIB_S:
+            return point
+        moved = totals.get(self.traffic.read_bytes, 0.0) + totals.get(self.traffic.write_bytes, 0.0)
+        pieces = moved / MIB * KIB_PER_MIB / STATED_IO.value / period_s
+        return point._replace(most=max(point.most, point.nominal + pieces))
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """One that sustains it: which and at what price is not known here."""

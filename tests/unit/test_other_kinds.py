@@ -400,3 +400,17 @@ def test_a_class_with_extra_memory_is_not_watched_and_a_stopped_one_not_in_use(
     (resource,) = find_kinds()["rds_instance_ebs"].describe(thing, {"instance_types": {}}, 0.0)
     assert resource.terms.not_watched.startswith(why)
     assert resource.reporting.in_use is in_use
+
+
+def test_an_instances_large_io_may_cost_as_much_as_its_reach_allows_for() -> None:
+    kind = KINDS["ec2_instance_ebs"]
+    spec = {
+        "type": "m5.large", "baseline_iops": "3600", "maximum_iops": "18750",
+        "baseline_mb_s": "81.25", "maximum_mb_s": "593.75",
+    }  # fmt: skip
+    of_io = described_by_hand(kind, spec)[0]
+    for io_kib, most in ((4.0, 2_000.0), (16.0, 2_000.0), (64.0, 5_000.0), (256.0, 17_000.0)):
+        totals = kind.totals(of_io, {"iops": 1_000.0, "io_kib": io_kib})
+        point = kind.spent(of_io, totals, 0.0, 1.0)
+        assert point is not None
+        assert (point.nominal, point.most) == (1_000.0, most)
