@@ -63,7 +63,6 @@ class Fit:
     least: Sums
     nominal: Sums
     most: Sums
-    slots: Sums
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,7 +123,7 @@ def fit_cost(
     levels at their slots' ends, and so their difference is what the later slot lost.
     """
     size = len(ratios)
-    spent, least, nominal, most, slots = ([0.0] * size for _ in range(5))
+    spent, least, nominal, most = ([0.0] * size for _ in range(4))
     refilled = bucket.refill * period_s
     low, high = INSIDE
     was_falling = False
@@ -136,14 +135,12 @@ def fit_cost(
             least[slot] = point.least * period_s
             nominal[slot] = point.nominal * period_s
             most[slot] = point.most * period_s
-            slots[slot] = 1.0
         was_falling = falling
     return Fit(
         spent=sums_of(spent),
         least=sums_of(least),
         nominal=sums_of(nominal),
         most=sums_of(most),
-        slots=sums_of(slots),
     )
 
 

@@ -366,9 +366,8 @@ def _wait_s(
         wait = ANNOUNCED_S if left_s is None else COUNTDOWN * left_s
         return min(ANNOUNCED_S, max(SOONEST_S, wait))
     if assessment.verdict == "ok" and projection.worst_s is not None:
-        estimated_s = max(ESTIMATED_S, far_s)
-        far_s = projection.worst_s - margins_of(resource, config).page_s
-        wait = far_s if is_documented else estimated_s
+        margin_left_s = projection.worst_s - margins_of(resource, config).page_s
+        wait = margin_left_s if is_documented else max(ESTIMATED_S, far_s)
         return min(LATEST_S, max(SOONEST_S, wait))
     # A resource without a bucket, or attached to nothing, must change before it can spend.
     return LATEST_S if assessment.verdict == "ok" else SOONEST_S

@@ -198,14 +198,15 @@ def plan_alarms(
             _plan_resource(
                 draft, resource, assessment, own_alarms, told_severity, snapshot, config, now=now
             )
+    existing = present.all
     _plan_orphans(draft, snapshot, present.orphans.values(), now=now)
-    groups = _plan_groups(draft, snapshot, present.all, present.mass, config, now=now)
+    groups = _plan_groups(draft, snapshot, existing, present.mass, config, now=now)
     _plan_listings(draft, snapshot, present.listings, now=now)
     draft.postpone(max(1, MOST_REWRITTEN // snapshot.shard.count))
     most_new = MOST_NEW_ALARMS // snapshot.shard.count
     raised = (key for key, own_alarms in present.own.items() if _is_any_raised(own_alarms))
     return AlarmPlan(
-        existing=present.all,
+        existing=existing,
         severities=draft.severities,
         groups=groups,
         create=tuple(draft.create[:most_new]),
