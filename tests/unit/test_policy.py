@@ -228,13 +228,16 @@ def test_less_left_more_demand_or_a_longer_horizon_never_lowers_the_hazard(
 
 
 def with_demand(rates: list[float], *, ratio: float) -> History:
-    """Minutes of demand at a level that does not move, after a week with bursts by the hour."""
+    """Minutes of demand up to a level, after a week with bursts by the hour.
+
+    Of the levels before nothing is known: one that stood still would contradict the demand, and decide in its place.
+    """
     bucket = volume("gp2", 100).bucket
     assert bucket is not None
     week = [(2_000.0 if slot % 12 < 3 else 100.0) for slot in range(7 * 288)]
     past = [DemandPoint(300.0 * n, 300, rate, rate, rate) for n, rate in enumerate(week)]
     start_s = 300.0 * len(week)
-    levels = [LevelPoint(start_s + 60 * n, 60, ratio) for n in range(len(rates))]
+    levels = [LevelPoint(start_s + 60 * (len(rates) - 1), 60, ratio)]
     demand = [DemandPoint(start_s + 60.0 * n, 60, r, r, r) for n, r in enumerate(rates)]
     return build_history(bucket, levels, demand, past=to_past(past))
 
