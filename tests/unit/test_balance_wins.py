@@ -209,3 +209,17 @@ def test_no_balance_that_falls_is_called_not_running_out() -> None:
             fell = all(later < earlier - NOISE for earlier, later in pairwise(lasted))
             if fell and assessment.projection.state == "infinite":
                 pytest.fail(f"{case}: {assessment.reason}")
+
+
+def test_load_that_should_have_cost_more_than_the_balance_lost_does_not_overrule_it() -> None:
+    kind, resource = next(buckets())
+    levels = [LevelPoint(START + 60 * n, 60, 0.9 - 0.002 * n, "Minimum") for n in range(90)]
+    demand = [
+        DemandPoint(start_s=at, period_s=60, least=2_800, nominal=3_000, most=3_000)
+        for at, *_ in levels
+    ]
+    rows = [Sample(t_s=point.start_s, values={}) for point in levels]
+    seen = Played(rows, resource, 60.0, kind, (levels, demand)).at(levels[-1].end_s, 0.0, Config())
+    reason = assess(seen, Config()).reason
+    assert "using 480 credits/s" in reason
+    assert "the published I/O would cost 5.8 times what the balance lost" in reason
