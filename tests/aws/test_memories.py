@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.alarms.plan import plan_alarms
 from burstwatch.aws.client.session import Deadline
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.sweep import sweep
+from burstwatch.forecast.policy import SEVERITY
 from burstwatch.kinds import find_kinds
+from burstwatch.messages.timeline import Timeline
 from tests.aws.memories import EPISODES, STEPS_S, play
 from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
 from tests.conftest import Cloud
@@ -138,3 +141,20 @@ def test_a_danger_that_has_been_over_for_long_begins_no_alarm(
     held = replace(assessment, verdict="warning", ago_s=ago_s)
     found = replace(snapshot, assessments={disk.id: (resource, held)})
     assert len(plan_alarms(found, [], CONFIG, now=cloud.clock.now).create) == count
+
+
+def test_a_danger_that_has_become_less_lowers_its_alarm_however_long_ago_that_was(
+    cloud: Cloud,
+) -> None:
+    disk = Disk(cloud, percent=60)
+    snapshot = run_sweep(cloud).snapshot
+    resource, assessment = snapshot.assessments[disk.id]
+    held = replace(assessment, verdict="warning", ago_s=1_200.0)
+    found = replace(snapshot, assessments={disk.id: (resource, held)})
+    raised = Alarm(
+        name=f"burstwatch/burstwatch/{disk.id}/critical", kind="ebs_volume", resource_id=disk.id,
+        severity="critical", state="ALARM", state_since=cloud.clock.now - 600, is_enabled=True,
+        timeline=Timeline(opened_s=cloud.clock.now - 600),
+    )  # fmt: skip
+    plan = plan_alarms(found, [raised], CONFIG, now=cloud.clock.now)
+    assert plan.severities["ebs_volume", disk.id] == SEVERITY["warning"]
