@@ -214,8 +214,8 @@ screenshots: demo-full ## the demo's pages and dashboards as pictures for the do
 	@$(BIN)/python -m tools.top_picture
 
 .PHONY: backtest
-backtest: setup ## every policy on the recordings, in about an hour (SETS="servers-fresh nab", VM=DIR for those that are not here)
-	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM))
+backtest: setup ## every policy on the recordings, in an hour and a half (SETS="servers-fresh nab", VM=DIR for those that are not here)
+	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM)) $(ARGS)
 
 .PHONY: docs
 docs: setup ## the documentation as a site in site/, with search; it works from the folder
@@ -236,6 +236,6 @@ bench: setup ## how often the range holds, the bill of a month, the day beside Y
 	@$(BIN)/python -m benchmarks.tables
 
 .PHONY: fit
-fit: setup ## fit the hazard anew, with numpy and scipy in an environment of their own (VM=DIR, or ARGS=--without-vm)
+fit: setup ## fit the chance anew, with numpy and scipy in an environment of their own (VM=DIR, or ARGS=--without-vm)
 	@UV_PROJECT_ENVIRONMENT=.cache/fit $(UV) sync --quiet --frozen --group fit --python $(PYTHON)
 	@.cache/fit/bin/python -m benchmarks.fit $(if $(VM),--vm $(VM)) $(ARGS)

@@ -1,14 +1,15 @@
-"""Fits the parts of the hazard on several families of recordings, and says on what.
+"""Fits the chance on several families of recordings, and says on what.
 
-Writes ``burstwatch/forecast/hazard.json`` (fitted on everything) and ``benchmarks/folds.json``
-(one model without each family, one without each server, and one without each fifth of the VMs).
+Writes ``burstwatch/forecast/chance.json`` (fitted on everything) and ``benchmarks/folds.json`` (one model without each
+family, one without each server, and one without each fifth of the services and of the VMs). What pages they would have
+made where they have not seen the machine, and how true their chances were, is in ``benchmarks/results/chance.json``.
 """
 
 import argparse
 import json
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,21 +20,26 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.record import keep
-from benchmarks.recordings import Recording, made_up, servers, vms
+from benchmarks.recordings import Recording, made_up, recorded, vms
 from burstwatch.backtest.evaluate import FEEDS, Scorer
 from burstwatch.backtest.replay import Played
-from burstwatch.backtest.scores import Score
+from burstwatch.backtest.scores import Score, as_numbers
 from burstwatch.backtest.trials import Incident, Trial
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import FEATURES, evidence
+from burstwatch.forecast.chance import FEATURES, FORESIGHT_S, evidence
 from burstwatch.forecast.judge import BACK_RATIO, RELAPSE_S
 from burstwatch.forecast.margins import WARNING_MARGINS
 from burstwatch.recordings.samples import at_period
 
 LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0
 VIEWS = ("fresh", "stale")
-#: How much a family counts beside the others: what is made up counts for less.
-SHARES = {"servers": 1.0, "vm": 1.0, "made-up": 0.3}
+#: How much a family counts beside the others in how likely a sum is; what is made up counts for less.
+SHARES = {"servers": 1.0, "services": 1.0, "vm": 1.0, "made-up": 0.3}
+#: And in what tells moments apart. With services in it, servers and VMs had one to three run-outs of a hundred fewer
+#: announced at as many false pages, and the services themselves no more.
+SHARES_OF_PARTS = {**SHARES, "services": 0.0}
+#: From which chance somebody is paged. Chosen on the machines that were left out (docs/backtest.md).
+PAGED_FROM = {"early": 0.25, "balanced": 0.33, "sure": 0.55}
 DEMAND = (-1.0, -0.4, -0.15, 0.0, 0.2, 0.5, 1.0, 2.0)
 #: Lower values. They tell an idle volume from one that does little, if little is left.
 IDLE = (-4.0, -2.5, -1.5)
@@ -43,36 +49,21 @@ KNOTS: dict[str, tuple[float, ...]] = dict.fromkeys(FEATURES[:3], IDLE + DEMAND)
     "alike": (-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 2.0),
     "same_hours": (0.0, 0.1, 0.3, 0.6, 0.9),
 }
-#: And between these sums of the parts the log-odds are. Above the last they are flat: too few moments get there.
+#: And between these sums of the parts the log-odds are. Above the last they are flat: too few moments get there, for
+#: the parts are scaled so that this share of all moments is below.
 SUMS = tuple(map(float, range(16)))
-#: Between them a larger sum always has the higher probability, by this much of a slope at least.
-LEAST_SLOPE = 0.25
+SCALED_TO = 0.995
+#: Between them a larger sum always has the higher chance, by this much of a slope at least.
+LEAST_SLOPE = 0.02
 #: The weight of the ridge penalty.
 RIDGE = 1e-5
 #: A visit of the danger zone counts by its length to the power of 1 - this: a long one for little more than a short one.
 VISIT_POWER, VISIT_GAP_S = 0.8, 1_800.0
-#: Where the curve of thresholds is measured.
-THRESHOLDS = (
-    0.0,
-    0.01,
-    0.02,
-    0.025,
-    0.03,
-    0.035,
-    0.04,
-    0.05,
-    0.06,
-    0.08,
-    0.1,
-    0.13,
-    0.2,
-    0.3,
-    0.4,
-    0.5,
-    0.6,
-)
-#: A tenth of the hazard with fewer moments says nothing.
-FEWEST = 50
+#: Where the pages are counted: for each way to page, and for what a page at the worst case alone makes.
+THRESHOLDS = (*PAGED_FROM.values(), 0.0)
+PAGE_ON = (*PAGED_FROM, "worst")
+#: The chance is compared with what came true in five bins, from these on; one with fewer moments says nothing.
+BINS, FEWEST = (0.0, 0.1, 0.25, 0.4, 0.6, 1.0), 50
 ROOT = Path(__file__).parent.parent
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -84,10 +75,12 @@ class Moments:
 
     ``near`` are places in ``at``; ``holds`` is whether a page that came before goes on there,
     ``broken`` whether an incident is seen there. ``spent`` is whether the bucket was empty after the
-    newest datapoint and within the horizon: with late data that may lie before ``at``.
+    newest datapoint and within the horizon: with late data that may lie before ``at``; ``ran_out`` whether it was
+    within two hours.
     """
 
     recording: Recording
+    size_gib: float
     view: str
     at: Array
     near: Array
@@ -95,6 +88,7 @@ class Moments:
     broken: Array
     rows: Array
     spent: Array
+    ran_out: Array
     period_s: float
     span: tuple[float, float]
     events: list[Incident]
@@ -109,7 +103,7 @@ class Fitted:
     log_slopes: Array
 
     def risks_of(self, rows: Array) -> Array:
-        """The hazard at each moment."""
+        """The chance at each moment."""
         sums = (segments(rows) @ self.slopes)[:, None]
         log_odds = self.intercept + segments(sums, [SUMS]) @ self.log_slopes
         found: Array = 1 / (1 + np.exp(-log_odds))
@@ -134,16 +128,17 @@ def _part(at: Sequence[float], slopes: Iterator[float], first: float = 0.0) -> d
 def gather(args: tuple[Recording, str]) -> list[Moments]:
     """The moments of one recording in every scenario."""
     recording, view = args
-    return [_moments(trial, recording, view) for trial in recording.trials()]
+    trials = zip(recording.trials(), recording.scenarios, strict=True)
+    return [_moments(trial, recording, size_gib, view) for trial, (_, size_gib) in trials]
 
 
-def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
+def _moments(trial: Trial, recording: Recording, size_gib: float, view_name: str) -> Moments:
     view = FEEDS[view_name]
     rows, period_s = at_period(trial.rows, trial.step_s, view.period_s)
     config = Config(lead_s=LEAD_S, sweep_period_s=max(60.0, period_s), alarm_path_s=60.0)
     played, horizon_s = Played(rows, trial.resource, period_s), config.margin_s + view.delay_s
     wide_s = WARNING_MARGINS * config.margin_s + view.delay_s
-    at, near, holds, broken, found, spent = [], [], [], [], [], []
+    at, near, holds, broken, found, spent, ran_out = [], [], [], [], [], [], []
     empties = [*(event.empty_s for event in trial.events), np.inf]
     for place, row in enumerate(rows):
         now = row.t_s + period_s + view.delay_s
@@ -160,8 +155,10 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
             found.append(evidence(history, horizon_s))
             following_s = empties[bisect_right(empties, now - view.delay_s)]
             spent.append(following_s <= now + config.margin_s)
+            ran_out.append(following_s <= now + FORESIGHT_S)
     return Moments(
         recording=recording,
+        size_gib=size_gib,
         view=view_name,
         at=np.array(at),
         near=np.array(near, dtype=int),
@@ -169,6 +166,7 @@ def _moments(trial: Trial, recording: Recording, view_name: str) -> Moments:
         broken=np.array(broken, dtype=bool),
         rows=np.array(found).reshape(len(found), len(FEATURES)),
         spent=np.array(spent, dtype=bool),
+        ran_out=np.array(ran_out, dtype=bool),
         period_s=period_s,
         span=(rows[0].t_s + WEEK_S, rows[-1].t_s + period_s),
         events=trial.events,
@@ -199,26 +197,30 @@ def visit_weights(moments: Moments) -> Array:
 
 
 def fit(some: Sequence[Moments]) -> Fitted:
-    """Fit without a negative slope, so that nothing that is worse can lower the hazard."""
+    """Fit without a negative slope, so that nothing that is worse can lower the chance."""
     x = segments(np.vstack([one.rows for one in some]))
     spent = np.concatenate([one.spent for one in some]).astype(float)
     # What tells moments apart is learnt by visit: a volume that stays for days has one story to tell.
     by_visit = np.concatenate([visit_weights(one) for one in some])
-    _, slopes = _logistic(x, spent, _balanced(some, by_visit), least=0.0)
+    _, steep = _logistic(x, spent, _balanced(some, by_visit, SHARES_OF_PARTS), least=0.0)
+    slopes = steep * SUMS[-1] / np.quantile(x @ steep, SCALED_TO)
     # How likely each sum is, is learnt by time: of all families' hours that say .3, three in ten have to be right.
     sums = segments((x @ slopes)[:, None], [SUMS])
+    ran_out = np.concatenate([one.ran_out for one in some]).astype(float)
     seconds = np.concatenate([np.full(len(one.rows), one.period_s) for one in some])
-    intercept, log_slopes = _logistic(sums, spent, _balanced(some, seconds), least=LEAST_SLOPE)
+    intercept, log_slopes = _logistic(
+        sums, ran_out, _balanced(some, seconds, SHARES), least=LEAST_SLOPE
+    )
     return Fitted(slopes=slopes, intercept=intercept, log_slopes=log_slopes)
 
 
-def _balanced(some: Sequence[Moments], weights: Array) -> Array:
+def _balanced(some: Sequence[Moments], weights: Array, shares: Mapping[str, float]) -> Array:
     """The weights with which each family counts by its share in each view."""
     names = np.concatenate([np.full(len(m.rows), f"{m.recording.family}/{m.view}") for m in some])
     found: Array = weights.copy()
     for name in np.unique(names):
         of = names == name
-        found[of] *= SHARES[str(name).partition("/")[0]] / found[of].sum()
+        found[of] *= shares[str(name).partition("/")[0]] / found[of].sum()
     return found / found.sum()
 
 
@@ -282,47 +284,45 @@ def fit_all(found: Sequence[Moments], families: Sequence[str]) -> Iterator[tuple
         yield name, fit([one for one in seen if one.recording.fold != name])
 
 
-def curves(
-    found: Sequence[Moments], models: dict[str, Fitted], *, by_family: bool
-) -> dict[str, list[Score]]:
-    """The counts by family and view at each threshold, each machine judged by who has not seen it."""
-    jobs = [
-        (
-            one,
-            models[one.recording.family if by_family else one.recording.fold].risks_of(one.rows),
-        )
-        if len(one.rows)
-        else (one, np.zeros(0))
-        for one in found
+def chances(some: Sequence[Moments], models: dict[str, Fitted], what: str) -> list[Array]:
+    """The chance at each moment by the model that has not seen its ``machine``, or its ``family``."""
+    names = [one.recording.family if what == "family" else one.recording.fold for one in some]
+    return [
+        models.get(name, models[""]).risks_of(one.rows) if len(one.rows) else np.zeros(0)
+        for name, one in zip(names, some, strict=True)
     ]
+
+
+def count_pages(some: Sequence[Moments], said: Sequence[Array]) -> dict[str, list[Score]]:
+    """The counts at each threshold by family and view, in all and by size."""
     summed: dict[str, list[Score]] = {}
     with ProcessPoolExecutor() as pool:
-        for (one, _), scores in zip(jobs, pool.map(score_at, jobs, chunksize=8), strict=True):
-            key = f"{one.recording.family} {one.view}"
-            before = summed.get(key, [Score()] * len(THRESHOLDS))
-            summed[key] = [a + b for a, b in zip(before, scores, strict=True)]
+        jobs = zip(some, said, strict=True)
+        for one, scores in zip(some, pool.map(score_at, jobs, chunksize=8), strict=True):
+            name = f"{one.recording.family} {one.view}"
+            for key in (name, f"{name} {one.size_gib:g} GiB"):
+                before = summed.get(key, [Score()] * len(THRESHOLDS))
+                summed[key] = [a + b for a, b in zip(before, scores, strict=True)]
     return summed
 
 
-def calibration(found: Sequence[Moments], models: dict[str, Fitted]) -> dict[str, object]:
-    """What was said and what came true by family and view, for each tenth with enough moments."""
-    tenths: dict[str, object] = {}
-    names = dict.fromkeys((one.recording.family, one.view) for one in found)
-    for family, view in names:
-        some = [m for m in found if (m.recording.family, m.view) == (family, view) and len(m.rows)]
-        said = np.concatenate([models[one.recording.fold].risks_of(one.rows) for one in some])
-        true = np.concatenate([one.spent for one in some])
-        by_tenth = {}
-        for n in range(10):
-            of = (said >= n / 10) & (said < (n + 1) / 10)
+def calibration(some: Sequence[Moments], said: Sequence[Array]) -> dict[str, object]:
+    """What was said and what came true by family and view, in five bins; a bin with few moments is left out."""
+    bins: dict[str, object] = {}
+    names = np.concatenate([np.full(len(m.rows), f"{m.recording.family} {m.view}") for m in some])
+    chance, came = np.concatenate(said), np.concatenate([m.ran_out for m in some])
+    for name in dict.fromkeys(names.tolist()):
+        by_bin = {}
+        for low, high in pairwise(BINS):
+            of = (names == name) & (chance >= low) & (chance < high)
             if of.sum() >= FEWEST:
-                by_tenth[f"{n / 10:.1f}"] = {
+                by_bin[f"{low:g} to {high:g}"] = {
                     "moments": int(of.sum()),
-                    "said": round(float(said[of].mean()), 3),
-                    "true": round(float(true[of].mean()), 3),
+                    "said": round(float(chance[of].mean()), 3),
+                    "came_true": round(float(came[of].mean()), 3),
                 }
-        tenths[f"{family} {view}"] = by_tenth
-    return tenths
+        bins[name] = by_bin
+    return bins
 
 
 def main() -> None:
@@ -336,7 +336,10 @@ def main() -> None:
             "the committed parts were fitted on the disks of VMs too, which may not be kept here: get them as "
             "benchmarks/vm_disks.py says and name their folder with --vm, or fit on less with --without-vm"
         )
-    chosen = [*servers(), *made_up(), *(vms(args.vm) if args.vm else ())]
+    chosen = [
+        *recorded("servers"), *recorded("services"), *recorded("nab"), *made_up(),
+        *(vms(args.vm) if args.vm else ()),
+    ]  # fmt: skip
     with ProcessPoolExecutor() as pool:
         jobs = [(one, view) for view in VIEWS for one in chosen]
         found = []
@@ -349,54 +352,42 @@ def main() -> None:
 
 def learn(found: Sequence[Moments]) -> None:
     """Fit with and without each family and machine, and write what came of it."""
-    families = sorted({one.recording.family for one in found})
-    models = dict(fit_all(found, families))
-    left_out = {
-        "machine": curves(
-            [one for one in found if one.recording.family != "made-up"], models, by_family=False
-        ),
-        "family": curves(found, models, by_family=True),
-    }
-    for what, by_name in left_out.items():
-        print(f"left out by {what}: announced, paged in time, needless a volume-week")
-        for name, scores in by_name.items():
-            cells = (
-                f"{s.announced:.3f} {s.paged_in_time:.2f} {s.needless_per_week:.2f}" for s in scores
-            )
-            print(f"{name:14}", *(f"| {t:g}: {c}" for t, c in zip(THRESHOLDS, cells, strict=True)))
-    tenths = calibration(found, models)
-    keep("hazard", tenths)
+    seen = [one for one in found if one.recording.family in SHARES]
+    models = dict(fit_all(seen, sorted({one.recording.family for one in seen})))
+    record: dict[str, dict[str, object]] = {"pages": {}, "calibration": {}}
+    for what in ("machine", "family"):
+        said = chances(found, models, what)
+        counted = count_pages(found, said)
+        record["pages"][what] = {
+            name: {page_on: _row(score) for page_on, score in zip(PAGE_ON, scores, strict=True)}
+            for name, scores in counted.items()
+        }
+        record["calibration"][what] = calibration(found, said)
+    keep("chance", record)
     whole = models.pop("")
     folds = {name: model.as_data() for name, model in models.items()}
     (ROOT / "benchmarks" / "folds.json").write_text(json.dumps(folds) + "\n")
-    weights = ROOT / "burstwatch" / "forecast" / "hazard.json"
-    weights.write_text(json.dumps(_data(whole, found, left_out["machine"]), indent=1) + "\n")
+    fitted = ROOT / "burstwatch" / "forecast" / "chance.json"
+    fitted.write_text(json.dumps(_data(whole, seen), indent=1) + "\n")
 
 
-def _data(
-    whole: Fitted, found: Sequence[Moments], curve: dict[str, list[Score]]
-) -> dict[str, object]:
-    fresh = [scores for name, scores in curve.items() if name.endswith("fresh")]
-    families = {one.recording.family: set[str]() for one in found}
-    for one in found:
+def _row(score: Score) -> dict[str, object]:
+    """One way to page on some recordings."""
+    names = ("events", "announced", "paged_in_time", "needless_per_week", "precision")
+    numbers = as_numbers(score)
+    return {name: numbers[name] for name in names}
+
+
+def _data(whole: Fitted, seen: Sequence[Moments]) -> dict[str, object]:
+    families = {one.recording.family: set[str]() for one in seen}
+    for one in seen:
         families[one.recording.family].add(one.recording.machine)
     counted = ", ".join(f"{len(names)} of {family}" for family, names in sorted(families.items()))
-    moments = sum(len(one.rows) for one in found)
+    moments = sum(len(one.rows) for one in seen)
     return {
-        "note": f"Written by `make fit`, never by hand. Fitted on {moments:,} moments of machines by family: "
-        f"{counted}. The levels are what the fit did with fresh data on machines that it has not seen: the mean of "
-        "the families' needless pages, and the lowest share announced.",
+        "note": f"Written by `make fit`, never by hand. Fitted on {moments:,} moments of machines by family: {counted}.",
+        "paged_from": PAGED_FROM,
         **whole.as_data(),
-        "levels": [
-            {
-                "threshold": threshold,
-                "needless_per_week": round(
-                    sum(one[place].needless_per_week or 0.0 for one in fresh) / len(fresh), 3
-                ),
-                "announced": round(min(one[place].announced or 0.0 for one in fresh), 3),
-            }
-            for place, threshold in enumerate(THRESHOLDS)
-        ],
     }
 
 

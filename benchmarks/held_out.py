@@ -13,8 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.record import keep
-from benchmarks.recordings import Recording, made_up, servers, vms
+from benchmarks.record import keep, record_of
+from benchmarks.recordings import Recording, made_up, recorded, vms
 from benchmarks.rules import RULES
 from burstwatch.backtest.evaluate import FEEDS, Policy, score_trial
 from burstwatch.backtest.policies import find_policies
@@ -24,19 +24,16 @@ from burstwatch.backtest.policies.linear import linear
 from burstwatch.backtest.scores import (
     Result,
     as_numbers,
-    draw_scores,
     intervals,
-    positions_of,
     report,
     score_totals,
 )
 from burstwatch.backtest.trials import make_trial
-from burstwatch.forecast.hazard import MODEL, Model, parse_model
+from burstwatch.forecast.chance import MODEL, Model, parse_model
 
 LEAD_S = 900.0
 HERE = Path(__file__).parent
 FOLDS = HERE / "folds.json"
-DOCS = HERE.parent / "docs"
 VIEWS = ("fresh", "stale")
 #: Beside the policies that ship: the curves of the two baselines, to compare where they announce as much.
 STATIC_CURVE = (15, 25, 30, 60)
@@ -54,17 +51,24 @@ class Play:
     size_gib: float
     machine_out: Model
     family_out: Model
+    only_ours: bool
 
 
 def main() -> None:
     """Play each set that is named, in both views."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "sets", nargs="*", help="servers, vm, made-up, nab or one with a view: vm-stale"
+        "sets", nargs="*", help="servers, services, vm, made-up, nab or one with a view: vm-stale"
     )
     parser.add_argument("--vm", type=Path, metavar="DIR", help="the folder rnd: see vm_disks.py")
+    parser.add_argument(
+        "--ours",
+        action="store_true",
+        help="only our own policy: the others' figures stay as they are on record",
+    )
     args = parser.parse_args()
-    known = {"servers": servers(), "nab": servers("nab"), "made-up": made_up()}
+    known = {family: recorded(family) for family in ("servers", "services", "nab")}
+    known["made-up"] = made_up()
     if args.vm is not None:
         known["vm"] = vms(args.vm)
     names = args.sets or [*known]
@@ -73,7 +77,8 @@ def main() -> None:
         if family not in known or view not in {"", *VIEWS}:
             parser.error(f"unknown set {name!r}; allowed: {', '.join(known)} (vm needs --vm)")
         for one in VIEWS if not view else (view,):
-            _publish(f"{family}-{one}", _played(known[family], one), view=one)
+            results = _played(known[family], one, only_ours=args.ours)
+            _publish(f"{family}-{one}", results, only_ours=args.ours)
 
 
 def play(one: Play) -> Result:
@@ -82,18 +87,21 @@ def play(one: Play) -> Result:
     policies: list[Policy] = [
         Burstwatch(model=one.machine_out),
         Burstwatch(name=UNSEEN, model=one.family_out),
-        *RULES,
-        *(policy for name, policy in find_policies().items() if name != "burstwatch"),
-        *map(static, STATIC_CURVE),
-        *map(linear, LINEAR_CURVE),
     ]
+    if not one.only_ours:
+        policies += [
+            *RULES,
+            *(policy for name, policy in find_policies().items() if name != "burstwatch"),
+            *map(static, STATIC_CURVE),
+            *map(linear, LINEAR_CURVE),
+        ]
     scores = score_trial(trial, FEEDS[one.view], policies, lead_s=LEAD_S)
     return Result(
         name=trial.name, group=one.recording.machine, scenario=trial.scenario, scores=scores
     )
 
 
-def _played(chosen: Sequence[Recording], view: str) -> list[Result]:
+def _played(chosen: Sequence[Recording], view: str, *, only_ours: bool) -> list[Result]:
     """Every recording in every scenario. The two of nab were never fitted on."""
     folds = {name: parse_model(one) for name, one in json.loads(FOLDS.read_text("utf-8")).items()}
     plays = [
@@ -104,6 +112,7 @@ def _played(chosen: Sequence[Recording], view: str) -> list[Result]:
             size_gib=size_gib,
             machine_out=MODEL if one.family == "nab" else folds[one.fold],
             family_out=MODEL if one.family == "nab" else folds[one.family],
+            only_ours=only_ours,
         )
         for one in chosen
         for rho, size_gib in one.scenarios
@@ -117,7 +126,8 @@ def _played(chosen: Sequence[Recording], view: str) -> list[Result]:
     return results
 
 
-def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
+def _publish(name: str, results: Sequence[Result], *, only_ours: bool) -> None:
+    """Print the table, and keep the figures of all policies that were played."""
     summed = score_totals(results)
     shown = {
         key: score
@@ -125,19 +135,18 @@ def _publish(name: str, results: Sequence[Result], *, view: str) -> None:
         if key in find_policies() or key in {UNSEEN, "R", "R8"}
     }
     print(f"\n{name}\n{report(shown, results)}", flush=True)
+    played = {
+        key: {**as_numbers(score), "intervals": intervals(results, key)}
+        for key, score in summed.items()
+    }
+    others = record_of(f"backtest-{name}")["policies"] if only_ours else {}
     record: dict[str, object] = {
         "set": name,
         "lead_s": LEAD_S,
-        "policies": {
-            key: {**as_numbers(score), "intervals": intervals(results, key)}
-            for key, score in summed.items()
-        },
+        "policies": {**played, **others, **played},
     }
     if name.startswith("servers"):
         record["machines"] = _by_machine(results)
-        (DOCS / f"backtest-{view}.svg").write_text(
-            draw_scores(positions_of(shown), title=f"{view} data, lead 15 min"), encoding="utf-8"
-        )
     keep(f"backtest-{name}", record)
 
 

@@ -87,7 +87,7 @@ def main() -> None:
     hot = [member for member in members if member.path]
     policies = {
         "deadline": (members, Watching(config=worst, delay_s=delay_s)),
-        "deadline, likely": (members, Watching(config=replace(worst, page_on="likely"), delay_s=delay_s)),
+        "deadline, balanced": (members, Watching(config=replace(worst, page_on="balanced"), delay_s=delay_s)),
         # What is quiet cannot be late, and costs what it costs.
         "fixed 5 min": (hot, Watching(config=replace(worst, sweep_period_s=300.0), delay_s=delay_s, every=5)),
     }  # fmt: skip

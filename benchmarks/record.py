@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 #: Characters of the longest record that still is one line.
@@ -12,6 +13,11 @@ def keep(name: str, record: object) -> None:
     """Write one benchmark's figures to its file."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(as_lines(rounded(record)) + "\n", encoding="utf-8")
+
+
+def record_of(name: str) -> Any:  # noqa: ANN401 - as the benchmark wrote it
+    """One benchmark's figures as they are kept."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def as_lines(value: object, indent: str = "") -> str:

@@ -14,8 +14,10 @@ SIZES_GIB = (100.0, 200.0, 500.0)
 RHOS = (0.5, 0.8, 0.95)
 #: Every size at every load, and each once: for families with many machines.
 GRID = tuple((rho, size_gib) for rho in RHOS for size_gib in SIZES_GIB)
-#: VMs are left out by so many parts.
-VM_FOLDS = 5
+#: VMs and services are left out by so many parts.
+VM_FOLDS, SERVICE_FOLDS = 5, 5
+#: The folder of a family, where it has another name.
+FOLDERS = {"servers": "smd"}
 DIAGONAL = tuple(zip(RHOS, SIZES_GIB, strict=True))
 
 
@@ -50,6 +52,8 @@ class Recording:
         """The name of the model that has not seen this machine; of what is made up, its family's."""
         if self.family == "vm":
             return f"vm-{int(self.name[2:]) % VM_FOLDS}"
+        if self.family == "services":
+            return f"services-{int(self.name[-2:]) % SERVICE_FOLDS}"
         return self.machine if self.family == "servers" else self.family
 
     @property
@@ -67,7 +71,7 @@ class Recording:
 
 
 def recordings(folder: str) -> list[Path]:
-    """The files of one set: ``smd`` or ``nab``."""
+    """The files of one set: ``smd``, ``services`` or ``nab``."""
     return sorted((WORKLOADS / folder).glob("*.csv.gz"))
 
 
@@ -76,9 +80,8 @@ def machine_of(path: Path) -> str:
     return path.name.removesuffix(".csv.gz").removesuffix("_r").removesuffix("_w")
 
 
-def servers(folder: str = "smd") -> list[Recording]:
-    """The server disks of this repository, or with ``nab`` CloudWatch's own two weeks."""
-    family = "servers" if folder == "smd" else "nab"
+def recorded(family: str) -> list[Recording]:
+    """The recordings of this repository: ``servers``, ``services``, or with ``nab`` CloudWatch's own two weeks."""
     return [
         Recording(
             family=family,
@@ -86,7 +89,7 @@ def servers(folder: str = "smd") -> list[Recording]:
             name=path.name.removesuffix(".csv.gz"),
             path=path,
         )
-        for path in recordings(folder)
+        for path in recordings(FOLDERS.get(family, family))
     ]
 
 
@@ -108,4 +111,4 @@ def vms(folder: Path) -> list[Recording]:
 
 def trials_of(path: Path) -> list[Trial]:
     """One server disk in all scenarios."""
-    return next(one for one in servers() if one.path == path).trials()
+    return next(one for one in recorded("servers") if one.path == path).trials()

@@ -1,19 +1,16 @@
 """Writes the figures of README and docs from what the benchmarks measured: `python -m benchmarks.tables`, after they ran."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import RESULTS
+from benchmarks.record import record_of
 from burstwatch.backtest.scores import draw_scores
 from tools.reference import DOCS, ROOT, markdown_table, with_parts
 
 CENTS = 100
-#: The row of the backtest in which a whole family of recordings was held out of the fit.
-UNSEEN = "burstwatch, family left out"
 #: The rules that the README shows, by the name that people give them.
 RULES = {
     "burstwatch": "**burstwatch**",
@@ -28,19 +25,23 @@ DRAWN = (
 )  # fmt: skip
 WATCHING = {
     "deadline": "by the worst case, each page at the margin (`page_on=worst`)",
-    "deadline, likely": "the same looks, paged when it is likely (`page_on=likely`, the default)",
+    "deadline, balanced": "the same looks, paged when it is likely (`page_on=balanced`, the default)",
     "fixed 5 min": "fixed five minutes: balance, read and write operations",
 }
-FAMILIES, VIEWS = ("servers", "vm", "made-up"), ("fresh", "stale")
+FAMILIES, VIEWS = ("servers", "services", "vm", "made-up"), ("fresh", "stale")
+#: Those on which the other rules were played.
+FAMILIES_OF_RULES = ("servers", "vm", "made-up")
+#: The ways to page, as the setting ``page_on`` has them; the last is the guarantee.
+PAGE_ON = ("early", "balanced", "sure", "worst")
+SIZES = ("100 GiB", "200 GiB", "500 GiB")
+BINS = ("0 to 0.1", "0.1 to 0.25", "0.25 to 0.4", "0.4 to 0.6", "0.6 to 1")
+#: The rules that are shown where balance and load disagree.
+APART = ("burstwatch", "balance alone", "static 20 %", "static 50 %")
 Record = Mapping[str, Any]
 
 
-def _record(name: str) -> Any:  # noqa: ANN401 - as the benchmark wrote it
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def _bill() -> Mapping[str, Sequence[Record]]:
-    (month,) = (month for month in _record("month") if month["policy"] == "deadline, likely")
+    (month,) = (month for month in record_of("month") if month["policy"] == "deadline, balanced")
     bill: Mapping[str, Sequence[Record]] = month["bill"]
     return bill
 
@@ -82,7 +83,7 @@ def month_table() -> str:
             f"{CENTS * month['usd_per_volume_month']:.2f}", f"{month['share_of_fixed']:.2f}",
             str(month["dry"]), str(month["late"]),
         )
-        for month in _record("month")
+        for month in record_of("month")
     ]  # fmt: skip
     return markdown_table(
         "watched | metrics a volume-month | cents a volume-month | of fixed | ran out | late", rows
@@ -91,7 +92,10 @@ def month_table() -> str:
 
 def rules_table() -> str:
     """How well burstwatch pages beside what people alarm on, on servers and data that comes late."""
-    policies = _record("backtest-servers-stale")["policies"]
+    policies = {
+        **record_of("backtest-servers-stale")["policies"],
+        "burstwatch": _ours("servers", "stale"),
+    }
     rows = [
         (
             text,
@@ -105,20 +109,28 @@ def rules_table() -> str:
     return f"{table}\n{policies['burstwatch']['events']} buckets ran out in these recordings.\n"
 
 
+def _ours(family: str, view: str, *, left_out: str = "machine") -> Record:
+    """Our own figures with the default way to page, by a model that has not seen the machine, or its family."""
+    # What is made up is one family of one maker: only a model without it has not seen it.
+    unseen = "family" if family == "made-up" else left_out
+    ours: Record = record_of("chance")["pages"][unseen][f"{family} {view}"]["balanced"]
+    return ours
+
+
 def families_table() -> str:
     """Our own policy on families and on machines that it was not fitted on, beside R8."""
     rows = []
     for family, view in product(FAMILIES, VIEWS):
-        policies = _record(f"backtest-{family}-{view}")["policies"]
-        of_machine = "-" if family == "made-up" else _three(policies["burstwatch"])
+        ours = _ours(family, view)
+        of_machine = "-" if family == "made-up" else _three(ours)
         rows.append(
             (
-                _in_words(family), view, str(policies["R8"]["events"]),
-                _three(policies[UNSEEN]), of_machine, _three(policies["R8"]),
+                _in_words(family), view, str(ours["events"]),
+                _three(_ours(family, view, left_out="family")), of_machine,
             )
         )  # fmt: skip
     return markdown_table(
-        "recordings | data | run-outs | family held out: announced, paged in time, false pages/week | machine held out | R8",
+        "recordings | data | run-outs | family held out: announced, paged in time, false pages/week | machine held out",
         rows,
     )
 
@@ -127,9 +139,9 @@ def equal_share_table() -> str:
     """The false pages of each rule at the share announced of ours, or at the best that it reaches."""
     groups = ("static", "predict_linear", "R8", "R", "guarantee")
     rows = []
-    for family, view in product(FAMILIES, VIEWS):
-        policies = _record(f"backtest-{family}-{view}")["policies"]
-        ours = policies[UNSEEN if family == "made-up" else "burstwatch"]
+    for family, view in product(FAMILIES_OF_RULES, VIEWS):
+        policies = record_of(f"backtest-{family}-{view}")["policies"]
+        ours = _ours(family, view)
         cells = [_in_words(family), view, _two(ours)]
         for group in groups:
             chosen = _at_share(policies, group, ours["announced"])
@@ -163,9 +175,66 @@ def _in_words(name: str) -> str:
     return name.replace("made-up", "synthetic").replace(" %", "%")
 
 
+def page_on_table() -> str:
+    """Each way to page on machines that were left out, by family and data."""
+    return _ways_to_page([""])
+
+
+def page_on_by_size_table() -> str:
+    """The same by the size of the volume."""
+    return _ways_to_page(SIZES)
+
+
+def _ways_to_page(sizes: Sequence[str]) -> str:
+    pages = record_of("chance")["pages"]
+    rows = []
+    for family, view, size in product(FAMILIES, VIEWS, sizes):
+        # What is made up is one family of one maker: only a model without it has not seen it.
+        left_out = pages["family" if family == "made-up" else "machine"]
+        ways = left_out[f"{family} {view} {size}".strip()]
+        cells = (_four(ways[page_on]) for page_on in PAGE_ON)
+        rows.append((_in_words(family), view, *([size] if size else []), *cells))
+    heading = "recordings | data | size" if sizes[0] else "recordings | data"
+    return markdown_table(f"{heading} | {' | '.join(PAGE_ON)}", rows)
+
+
+def _four(way: Record) -> str:
+    if not way["events"]:
+        return f"-, -, {way['needless_per_week']:.2f}, -"
+    precision = "-" if way["precision"] is None else f"{way['precision']:.2f}"
+    return f"{way['announced']:.2f}, {way['paged_in_time']:.2f}, {way['needless_per_week']:.2f}, {precision}"
+
+
+def calibration_table() -> str:
+    """What the chance said, and what came true, on families that it has not seen."""
+    bins = record_of("chance")["calibration"]["family"]
+    rows = [
+        (
+            _in_words(family),
+            view,
+            *(_said_and_true(bins[f"{family} {view}"], name) for name in BINS),
+        )
+        for family, view in product((*FAMILIES, "nab"), VIEWS)
+    ]
+    return markdown_table(f"recordings | data | {' | '.join(BINS)}", rows)
+
+
+def _said_and_true(bins: Mapping[str, Record], name: str) -> str:
+    return f"{bins[name]['said']:.2f}, {bins[name]['came_true']:.2f}" if name in bins else "-"
+
+
+def apart_table() -> str:
+    """Pages where the balance and the published load disagree, beside those by the balance alone."""
+    rows = [
+        (name, one["help"], *(_four(one["policies"][policy]) for policy in APART))
+        for name, one in record_of("apart").items()
+    ]
+    return markdown_table(f"load | what is published | {' | '.join(map(_in_words, APART))}", rows)
+
+
 def cpu_sentence() -> str:
     """What the policy does on CPU credits, beside the static threshold that announces as much."""
-    policies = _record("backtest-cpu")["policies"]
+    policies = record_of("backtest-cpu")["policies"]
     ours = policies["burstwatch"]
     equal = _at_share(policies, "static", ours["announced"])
     static = policies[equal]
@@ -181,7 +250,10 @@ def cpu_sentence() -> str:
 
 def draw_policies(view: str) -> str:
     """The policies on server disks: announced against false pages."""
-    policies = _record(f"backtest-servers-{view}")["policies"]
+    policies = {
+        **record_of(f"backtest-servers-{view}")["policies"],
+        "burstwatch": _ours("servers", view),
+    }
     positions = {
         name: (policies[name]["needless_per_week"], policies[name]["announced"]) for name in DRAWN
     }
@@ -193,6 +265,10 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "fleets.md": {"month": month_table, "bill": bill_table},
     DOCS / "backtest.md": {
         "families": families_table,
+        "page-on": page_on_table,
+        "page-on-by-size": page_on_by_size_table,
+        "calibration": calibration_table,
+        "apart": apart_table,
         "equal-share": equal_share_table,
         "cpu": cpu_sentence,
     },

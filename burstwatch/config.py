@@ -207,19 +207,11 @@ class Config:
         high=5400,
         judges=True,
     )
-    needless_per_week: float = declare(
-        0.744,
-        "about how many false pages a week to accept of one busy volume: a target, not a limit",
-        low=0.1,
-        high=2,
-        unit="",
-        judges=True,
-    )
     page_on: str = declare(
-        "likely",
-        "likely: page when a bucket is likely to run out; worst: page whenever full burst could empty it within the margin (lead_s + sweep_period_s + alarm_path_s)",
-        pattern="likely|worst",
-        allowed="likely or worst",
+        "balanced",
+        "how likely a run-out within two hours must be for a page, where full burst could empty the bucket within the margin (lead_s + sweep_period_s + alarm_path_s): early (fewer run-outs without a page), balanced, or sure (fewer false pages); worst: page whenever it could",
+        pattern="early|balanced|sure|worst",
+        allowed="early, balanced, sure or worst",
         judges=True,
     )
     budget_usd_per_month: str = declare(

@@ -63,6 +63,13 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if is_whole else f"{value:,.1f}".removesuffix(".0")
 
 
+def percent(chance: float) -> str:
+    """A chance, 0 to 1, in whole percent: never 0% or 100%, for it is an estimate."""
+    if chance < 0.01:  # noqa: PLR2004 - one percent
+        return "under 1%"
+    return f"{chance:.0%}" if chance < 0.99 else "over 99%"  # noqa: PLR2004 - one percent
+
+
 def clock_time(at: float, *, now: float) -> str:
     """An instant in UTC: ``03:42Z``, and ``24 Nov 03:42Z`` on another day than ``now``."""
     instant, today = (datetime.fromtimestamp(seconds, tz=UTC) for seconds in (at, now))

@@ -16,8 +16,9 @@ from burstwatch.backtest.replay import Played, volume
 from burstwatch.cli.catalog import catalog, member_role
 from burstwatch.cli.main import run
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import threshold_for
+from burstwatch.forecast.chance import PAGED_FROM
 from burstwatch.forecast.policy import assess
+from burstwatch.formatting import percent
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
 from burstwatch.owner_tags import read_owner_tags
@@ -102,11 +103,15 @@ def test_the_level_that_the_docs_say_a_full_burst_is_acted_on_is_the_one_that_it
     )
 
 
-def test_the_probability_from_which_the_docs_say_that_burstwatch_pages_is_the_defaults() -> None:
-    limit = 100 * threshold_for(Config().needless_per_week)
-    assert f"the probability is at least {limit:.0f}%" in " ".join(HOW_IT_WORKS.split())
+def test_the_chance_from_which_the_docs_say_that_burstwatch_pages_is_the_defaults() -> None:
+    limit = percent(PAGED_FROM[Config().page_on])
+    text = " ".join(HOW_IT_WORKS.split())
+    assert f"the chance of a run-out within two hours is at least {limit}" in text
+    for page_on, begins in PAGED_FROM.items():
+        assert re.search(rf"\*{page_on}\*[^,]* from {percent(begins)}", text)
     glossary = (ROOT / "docs" / "glossary.md").read_text()
-    assert f"the limit of `needless_per_week` ({limit:.0f}% by default)" in glossary
+    assert f"the limit of `page_on` ({limit} by default)" in glossary
+    assert f"From {limit} on it pages" in (ROOT / "docs" / "faq.md").read_text()
 
 
 FILES = subprocess.run(

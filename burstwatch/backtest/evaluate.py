@@ -16,6 +16,7 @@ from burstwatch.backtest.replay import Played
 from burstwatch.backtest.scores import WEEK_S, Score
 from burstwatch.backtest.trials import Incident, Trial
 from burstwatch.config import Config
+from burstwatch.forecast.chance import FORESIGHT_S
 from burstwatch.forecast.policy import PAGED
 from burstwatch.formatting import DAY
 from burstwatch.history.observations import Observation, Verdict
@@ -23,8 +24,6 @@ from burstwatch.kinds import find_kinds
 from burstwatch.recordings.samples import at_period
 
 WARM_UP_S = WEEK_S
-#: A page says nothing of a run-out that is further away than this.
-FORESIGHT_S = 7_200.0
 REPEAT_S = 4 * 3_600.0
 #: A warning is of use if it was on this long before the page.
 WARNED_S = 1_800.0

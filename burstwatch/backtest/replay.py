@@ -39,6 +39,7 @@ class Moment:
     low_s: float | None
     high_s: float | None
     worst_s: float | None
+    chance: float | None
     state: State
     assessment: Verdict
     reason: str
@@ -53,6 +54,7 @@ class Moment:
             "low_s": self.low_s,
             "high_s": self.high_s,
             "worst_s": self.worst_s,
+            "chance": self.chance,
             "state": self.state,
             "verdict": self.assessment,
             "reason": self.reason,
@@ -182,6 +184,7 @@ def _moment(observation: Observation, config: Config) -> Moment:
         low_s=projection.low_s,
         high_s=projection.high_s,
         worst_s=projection.worst_s,
+        chance=assessment.chance,
         state=projection.state,
         assessment=assessment.verdict,
         reason=assessment.reason,

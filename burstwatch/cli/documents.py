@@ -50,6 +50,7 @@ FIELDS: Mapping[str, Field] = {
         low_s="the earlier end of the range of time_to_empty_s",
         high_s="the later end of the range of time_to_empty_s",
         worst_s="how long until the credits have run out at full burst; null is never",
+        chance="how likely it is to run out within two hours, from 0 to 1; null far from that, without credits, and where nobody can say",
         time_to_full_s="how long until the bucket is full at the present load",
         refill_from_empty_s="how long an empty bucket takes to fill without load",
         data_age_s="how old the newest datapoint is",
@@ -171,7 +172,7 @@ FIELDS: Mapping[str, Field] = {
 
 COMMON = ("schema", "version", "document", "account", "region", "at")
 _MOMENT = (
-    "data_age_s", "balance", "time_to_empty_s", "low_s", "high_s", "worst_s", "state", "verdict", "reason",
+    "data_age_s", "balance", "time_to_empty_s", "low_s", "high_s", "worst_s", "chance", "state", "verdict", "reason",
 )  # fmt: skip
 _WHATIF = (
     "kind", "state", "reason", "baseline", "burst", "capacity", "credit_unit", "time_to_empty_s", "worst_s",
@@ -187,7 +188,7 @@ DOCUMENTS: Mapping[str, Document] = {
         fields=(
             *_IDENTITY, "type", "volume_type", "size_gib", "baseline", "burst", "rate_unit", "instance_id", "instance_type",
             "device", "zone", "balance_metric", "verdict", "reason", "state", "balance",
-            "time_to_empty_s", "low_s", "high_s", "worst_s", "time_to_full_s", "data_age_s", "binding", "limit_rate", "caveats",
+            "time_to_empty_s", "low_s", "high_s", "worst_s", "chance", "time_to_full_s", "data_age_s", "binding", "limit_rate", "caveats",
         ),
     ),
     "past": Document(

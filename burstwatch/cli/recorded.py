@@ -24,8 +24,9 @@ from burstwatch.recordings.reading import read_file, read_text
 from burstwatch.recordings.samples import Contents, to_points
 from burstwatch.recordings.times import Conventions, read_zone
 
-EXAMPLE = "gp2_100gib.csv"
-EXAMPLE_SPEC = {"type": "gp2", "size_gib": "100"}
+EXAMPLE = "gp2_400gib.csv"
+EXAMPLE_SPEC = {"type": "gp2", "size_gib": "400"}
+EXAMPLE_NAME = "recorded writes of an EC2 instance in 2014, on a simulated volume"
 #: Values of a description that have a flag of their own.
 OWN_FLAGS = ("type", "size_gib")
 FORMATS = (
@@ -155,7 +156,7 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         contents,
         kind,
         spec,
-        name=EXAMPLE if args.example else args.series,
+        name=EXAMPLE_NAME if args.example else args.series,
         only=args.only,
         period_s=args.period_s,
         delay_s=args.delay_s,

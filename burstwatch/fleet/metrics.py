@@ -20,6 +20,11 @@ TIME_LEFT = gauge(
     (*BUCKET, "bound"),
     "Seconds until no credits are left, +Inf for never, as of the scrape: likely and low at the present demand, worst at full burst. Absent while it is unknown.",
 )
+CHANCE = gauge(
+    "resource_run_out_chance_ratio",
+    BUCKET,
+    "How likely it is to run out within two hours, 0 to 1, as measured on recorded disks. Absent far from danger, without credits, and where no model was measured.",
+)
 DEMAND = gauge(
     "resource_demand_per_second",
     BUCKET,
@@ -124,7 +129,9 @@ def resource_info(tags: Sequence[str] = ()) -> Definition:
 
 
 #: Metrics of one resource, which `burstwatch scan --openmetrics` prints too.
-OF_RESOURCE = (BALANCE, TIME_LEFT, DEMAND, LIMIT, REFILL, DATA_AT, JUDGED_AT, VERDICT, UNKNOWN)
+OF_RESOURCE = (
+    BALANCE, TIME_LEFT, CHANCE, DEMAND, LIMIT, REFILL, DATA_AT, JUDGED_AT, VERDICT, UNKNOWN,
+)  # fmt: skip
 OF_UNIT = (
     UNIT_UP, UNIT_POLLED_AT, UNIT_PROBLEMS, UNIT_RESOURCES, UNIT_LEFT_OUT, KIND_UNWATCHED,
 )  # fmt: skip

@@ -136,6 +136,8 @@ def _add_bucket(page: Page, assessed: Assessed, unit: Unit, now: float) -> None:
             page.add(m.DEMAND, labels, projection.demand.likely)
     if assessment.verdict in WITHOUT_ANSWER:
         return
+    if assessment.chance is not None:
+        page.add(m.CHANCE, labels, assessment.chance)
     level = projection.level
     if level is not None and resource.terms.has_share:
         for bound, ratio in (("low", level.low), ("likely", level.likely), ("high", level.high)):

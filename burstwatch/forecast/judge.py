@@ -6,10 +6,17 @@ from functools import cached_property
 
 from burstwatch.bucket import time_to_empty
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import Model, hazard
+from burstwatch.forecast.chance import (
+    FORESIGHT,
+    FORESIGHT_S,
+    PAGED_FROM,
+    WARNED_FROM,
+    Model,
+    chance,
+)
 from burstwatch.forecast.margins import Margins
-from burstwatch.forecast.own_past import look_at_past
-from burstwatch.formatting import span
+from burstwatch.forecast.own_past import days_alike, look_at_past
+from burstwatch.formatting import percent, span
 from burstwatch.history.history import History
 from burstwatch.history.observations import Verdict
 
@@ -41,7 +48,7 @@ SAFE = Danger(verdict="ok")
 class Judge:
     """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
 
-    ``margins`` are those of its resource, ``threshold`` is the hazard from which somebody is told.
+    ``margins`` are those of its resource. ``no_chance`` is why nobody can say how likely an end is, or nothing.
     """
 
     history: History
@@ -49,7 +56,17 @@ class Judge:
     margins: Margins
     model: Model
     lag_s: float
-    threshold: float
+    no_chance: str = ""
+
+    @property
+    def is_worst(self) -> bool:
+        """True if a page is due by the worst case alone."""
+        return self.config.page_on == "worst"
+
+    @property
+    def paged_from(self) -> float:
+        """The chance from which a page is due."""
+        return PAGED_FROM[self.config.page_on]
 
     @cached_property
     def page_s(self) -> float:
@@ -67,11 +84,11 @@ class Judge:
         if worst_s >= self.warning_s:
             return SAFE
         is_near = worst_s < self.page_s
-        if is_near and self.acts(size, self.page_s):
-            return Danger(verdict="critical", why=self.why(size, self.page_s))
-        if self.acts(size, self.warning_s):
-            return Danger(verdict="warning", why=self.why(size, self.warning_s))
-        return Danger(verdict="watch", why=self.why(size, self.page_s)) if is_near else SAFE
+        if is_near and self.is_page_due(size):
+            return Danger(verdict="critical", why=self.why(size))
+        if self.is_warning_due(size):
+            return Danger(verdict="warning", why=self.why(size))
+        return Danger(verdict="watch", why=self.why(size)) if is_near else SAFE
 
     def relapse(self, ended_s: float) -> Danger | None:
         """The danger of an incident that has just ended, where a page for the next would be late."""
@@ -99,9 +116,7 @@ class Judge:
         """
         history, period_s = self.history, self.history.period_s
         slots = min(history.size, math.ceil((self.config.hold_s - ended_s) / period_s))
-        # Back this far up, whatever was is over.
-        is_back = history.levels[history.newest_slot()] >= BACK_RATIO
-        if slots <= 0 or is_back or self.worst_s(history.size) >= self.warning_s:
+        if slots <= 0 or _is_back(history) or self.worst_s(history.size) >= self.warning_s:
             return now
         return self._worst_of_past(now, slots, ended_s=ended_s)
 
@@ -133,7 +148,7 @@ class Judge:
 
     def _mark(self, size: int, *, is_warned: bool) -> Verdict:
         """The verdict of the instant at the end of the first ``size`` slots: no warning once one was found."""
-        terms = self.page_s, self.warning_s, self.threshold, self.config.page_on, id(self.model)
+        terms = self.page_s, self.warning_s, self.config.page_on, id(self.model)
         return self.history.track.memo.once(
             ("mark", size, is_warned, *terms), lambda: self._at_mark(size, is_warned=is_warned)
         )
@@ -147,47 +162,77 @@ class Judge:
         if history.levels[size - 1] == math.inf or not (is_page_mark or is_warning_mark):
             return "ok"
         worst_s = self.worst_s(size)
-        if is_page_mark and worst_s < self.page_s and self.acts(size, self.page_s):
+        if is_page_mark and worst_s < self.page_s and self.is_page_due(size):
             return "critical"
-        is_warned_of = (
-            is_warning_mark and worst_s < self.warning_s and self.acts(size, self.warning_s)
-        )
+        is_warned_of = is_warning_mark and worst_s < self.warning_s and self.is_warning_due(size)
         return "warning" if is_warned_of else "ok"
 
     def worst_s(self, size: int) -> float:
         """Seconds from the level at the end of the first ``size`` slots to empty at full burst."""
         return self.history.cut(size).worst_s()
 
-    def acts(self, size: int, horizon_s: float) -> bool:
-        """True if the bucket is likely enough to be empty within ``horizon_s``."""
+    def is_page_due(self, size: int) -> bool:
+        """True if the bucket is likely enough to run out, where its worst case is within the margin."""
+        if self.is_worst:
+            return not _is_back(self.history.cut(size))
+        return self._is_due(size, self.page_s, self.paged_from)
+
+    def is_warning_due(self, size: int) -> bool:
+        """True if a page would be due with twice the margin, by whoever is paged the earliest."""
+        return self._is_due(size, self.warning_s, WARNED_FROM)
+
+    def _is_due(self, size: int, horizon_s: float, told_from: float) -> bool:
         history = self.history.cut(size)
-        if history.levels[history.newest_slot()] >= BACK_RATIO:
-            return False  # a full bucket outlasts what anybody can foresee
-        if self.config.page_on == "worst" and horizon_s <= self.page_s:
-            return True
+        if _is_back(history):
+            return False
         if history.track.is_slow:
             return _slow_s(history) < SLOW_HORIZONS * horizon_s
-        return self._hazard(history, horizon_s) >= self.threshold
+        return self._chance(history, horizon_s) >= told_from
 
-    def why(self, size: int, horizon_s: float) -> str:
+    def chance_now(self) -> float | None:
+        """The chance that the bucket runs out within two hours; None where it is far from that, or no model was measured."""
+        history = self.history
+        is_far = self.worst_s(history.size) >= self.warning_s
+        if self.no_chance or is_far or _is_back(history):
+            return None
+        return self._chance(history, self.page_s)
+
+    def why(self, size: int) -> str:
         """Say how likely the end is, and what the week before has to do with it."""
-        if self.config.page_on == "worst" and horizon_s <= self.page_s:
+        if self.is_worst and self.worst_s(size) < self.page_s:
             return why_worst(self.margins)
         history = self.history.cut(size)
         if history.track.is_slow:
             return f"runs out within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
-        probability = self._hazard(history, horizon_s)
-        why = f"{probability:.1%} chance of running out within {span(horizon_s)} (alarms begin at {self.threshold:.1%})"
-        past = look_at_past(history, horizon_s)
-        if not past.moments:
-            return why
-        return f"{why}; after {past.spent} of {past.moments} similar moments of the last week, the load would have used up what is left"
+        if self.no_chance:
+            return f"how likely that is has not been measured: {self.no_chance}"
+        chance_now = self._chance(history, self.page_s)
+        begin = "" if self.is_worst else f" (pages begin at {percent(self.paged_from)})"
+        why = f"{percent(chance_now)} chance of running out {FORESIGHT}{begin}"
+        return "; ".join(filter(None, [why, _of_own_past(history)]))
 
-    def _hazard(self, history: History, horizon_s: float) -> float:
+    def _chance(self, history: History, horizon_s: float) -> float:
         return history.track.memo.once(
-            ("hazard", history.size, horizon_s, id(self.model)),
-            lambda: hazard(history, horizon_s, self.model),
+            ("chance", history.size, horizon_s, id(self.model)),
+            lambda: chance(history, horizon_s, self.model),
         )
+
+
+def _of_own_past(history: History) -> str:
+    """What the week before says: how often two hours of its load would have used up what is left."""
+    past = look_at_past(history, FORESIGHT_S)
+    days_spent, days = days_alike(history, FORESIGHT_S)
+    similar = f"after {past.spent} of {past.moments} similar moments" if past.moments else ""
+    hours = f"at this hour on {days_spent} of {days} days" if days_spent else ""
+    times = " and ".join(filter(None, [similar, hours]))
+    if not times:
+        return ""
+    return f"{times} of the last week, the load of two hours would have used up what is left"
+
+
+def _is_back(history: History) -> bool:
+    """True if the bucket is so full that it outlasts what anybody can foresee, and whatever was is over."""
+    return history.levels[history.newest_slot()] >= BACK_RATIO
 
 
 def _slow_s(history: History) -> float:

@@ -28,6 +28,8 @@ ASSUMED, ASSUMED_SHARE = 3, 0.01
 DAYS_BACK = 7
 #: Slots of the past beyond the horizon that are looked at too: jobs are not punctual.
 SLACK_SLOTS = 3
+#: And before it, where a person is told: a job that came earlier then has spent by this time what it spends after it now.
+TOLD_SLACK_SLOTS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,9 +68,18 @@ def look_at_past(history: History, horizon_s: float) -> OwnPast:
         alike=share,
         moments=moments,
         spent=spent,
-        same_hours=_same_hours(history, past, horizon_s, credits_left),
+        same_hours=_share_of(_same_hours(history, past, horizon_s)),
         highest_of_day=_highest_of_day(past, until),
     )
+
+
+def days_alike(history: History, horizon_s: float) -> tuple[int, int]:
+    """On how many of how many days before this time of day, or half an hour earlier, would have spent what is left."""
+    past = history.track.past
+    if past is None or history.is_contradicted():
+        return 0, 0
+    days = _same_hours(history, past, horizon_s, slack_slots=TOLD_SLACK_SLOTS) or []
+    return sum(days), len(days)
 
 
 def _until(past: Past, end_s: float) -> int:
@@ -166,15 +177,23 @@ def _step(sums: Sequence[float], windows: Sequence[int], refill: float) -> int:
     return floor(sum(logs) / len(logs) / STEP)
 
 
-def _same_hours(history: History, past: Past, horizon_s: float, credits_left: float) -> float:
-    """The share of the last days on which this time of day would have emptied what is left."""
+def _same_hours(
+    history: History, past: Past, horizon_s: float, *, slack_slots: int = 0
+) -> list[bool] | None:
+    """Whether this time of day would have spent what is left, on each of the last days; None where nobody can know."""
     length = int(horizon_s / past.period_s) + SLACK_SLOTS
     level_end_s = history.start_s + (history.newest_slot() + 1) * history.period_s
     slot = floor((level_end_s - past.start_s) / past.period_s + 1e-6)
     # A horizon of a day would reach into what is still to come.
     if slot - DAY_SLOTS + length > (history.end_s - past.start_s) / past.period_s:
-        return UNKNOWN.same_hours
-    moments = _moments_of(past, history.bucket.refill)
-    firsts = [slot - day * DAY_SLOTS for day in range(1, DAYS_BACK + 1)]
-    days = [moments.spent(begin, length) >= credits_left for begin in firsts if begin >= 0]
-    return (sum(days) + 0.1) / (len(days) + 1)
+        return None
+    moments, credits_left = _moments_of(past, history.bucket.refill), history.level_floor()
+    firsts = [slot - day * DAY_SLOTS - slack_slots for day in range(1, DAYS_BACK + 1)]
+    return [
+        moments.spent(begin, length + slack_slots) >= credits_left for begin in firsts if begin >= 0
+    ]
+
+
+def _share_of(days: Sequence[bool] | None) -> float:
+    """The share of the days; a tenth of a day is assumed."""
+    return UNKNOWN.same_hours if days is None else (sum(days) + 0.1) / (len(days) + 1)

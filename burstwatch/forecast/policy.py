@@ -3,9 +3,9 @@
 A pure function of (resource, history, now): hysteresis and episodes are computed from
 the history at each call, and nothing has to be remembered between two of them.
 
-The rule: somebody is woken when the bucket can be empty within the margin *and* the hazard of
-that is high enough. For a bucket that empties in hours, the mean demand of the last two hours
-decides instead: no hazard is high that early. What was so bad within the last ``hold_s`` still counts. A bucket that ran
+The rule: somebody is woken when the bucket can be empty within the margin *and* it is likely enough to run out within
+two hours. For a bucket that empties in hours, the mean demand of the last two hours
+decides instead: no chance is high that early. What was so bad within the last ``hold_s`` still counts. A bucket that ran
 out is an incident until it is back at 20%, or at what it can earn in its look-back (or the look-back has passed,
 six hours or more). The incident goes on for up to half an hour after that, or ``lead_s`` if that is longer,
 while a full burst would empty the bucket within the margin: what emptied it often comes back.
@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass, replace
 
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import MODEL, Model, threshold_for
+from burstwatch.forecast.chance import MODEL, Model, why_no_chance
 from burstwatch.forecast.judge import (
     BACK_RATIO,
     SAFE,
@@ -52,6 +52,8 @@ class Assessment:
 
     ``danger`` is the part of the reason that the projection does not give: why it is near, or still counts as bad.
     ``ago_s`` is how long ago it was in danger, of one that still counts as bad; 0 for one that is in danger now.
+    ``chance`` is how likely it is to run out within two hours, 0 to 1: None where it is far from that, is empty, or nobody
+    can say.
     """
 
     verdict: Verdict
@@ -59,6 +61,7 @@ class Assessment:
     projection: Projection
     danger: str = ""
     ago_s: float = 0.0
+    chance: float | None = None
 
 
 def not_known(reason: str, now: float) -> Assessment:
@@ -108,21 +111,33 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
     history = observation.history
     if history is None or history.newest_slot() < 0:
         return Assessment(verdict="ok", reason=projection.reason, projection=projection)
-    margins = margins_of(observation.resource, config)
-    return _judged(projection, _danger(history, projection, config, margins, model))
+    # Longer silence than late data can make is an end of I/O, and no lag of the past.
+    lag_s = _lag_s(history, projection, config)
+    judge = Judge(
+        history=history,
+        config=config,
+        margins=margins_of(observation.resource, config),
+        model=model,
+        lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
+        no_chance=why_no_chance(observation.resource),
+    )
+    return _judged(projection, judge, ended_s=history.level_age_s(projection.at) - lag_s)
 
 
-def _judged(projection: Projection, danger: Danger) -> Assessment:
-    """Put a projection and a danger together."""
+def _judged(projection: Projection, judge: Judge, *, ended_s: float) -> Assessment:
+    """Put a projection and its danger together; ``ended_s`` is for how long there has been no I/O."""
+    danger = _danger(projection, judge, ended_s=ended_s)
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"
+    is_open = projection.state != "idle" and judge.history.since_empty() is None
     return Assessment(
         verdict=danger.verdict,
         reason=reason,
         projection=projection,
         danger=danger.why,
         ago_s=danger.ago_s,
+        chance=judge.chance_now() if is_open else None,
     )
 
 
@@ -131,37 +146,24 @@ def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
     return verdict if verdict == "unknown" or SEVERITY[verdict] <= SEVERITY[highest] else highest
 
 
-def _danger(
-    history: History, projection: Projection, config: Config, margins: Margins, model: Model
-) -> Danger:
+def _danger(projection: Projection, judge: Judge, *, ended_s: float) -> Danger:
     """The worst of now, of what is held from before, and of an incident that is not over."""
+    history = judge.history
     if not history.bucket.can_drain:
         return SAFE
-    if config.page_on == "worst" and _is_worst_near(projection, margins):
-        return Danger(verdict="critical", why=why_worst(margins))
-    silent_s = history.level_age_s(projection.at)
+    if judge.is_worst and _is_worst_near(projection, judge.margins):
+        return Danger(verdict="critical", why=why_worst(judge.margins))
     periods_since_empty = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
     refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
     back_at = history.track.recovered_ratio
     if periods_since_empty is not None and refilled < back_at:
-        ago = span(periods_since_empty * history.period_s + silent_s)
-        why = f"ran out {ago} ago and is not yet back at {back_at:.0%}"
+        since_s = periods_since_empty * history.period_s + history.level_age_s(projection.at)
+        why = f"ran out {span(since_s)} ago and is not yet back at {back_at:.0%}"
         return Danger(verdict="critical", why=why)
-    # Longer silence than late data can make is an end of I/O, and no lag of the past.
-    lag_s = _lag_s(history, projection, config)
-    judge = Judge(
-        history=history,
-        config=config,
-        margins=margins,
-        model=model,
-        lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
-        threshold=threshold_for(config.needless_per_week),
-    )
     now = SAFE if projection.state == "idle" else judge.at(history.size)
     if now.verdict == "critical":
         return now
-    ended_s = silent_s - lag_s
     return judge.relapse(ended_s) or judge.held(now, ended_s=ended_s)
 
 

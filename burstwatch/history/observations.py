@@ -16,7 +16,7 @@ from burstwatch.history.past import Past
 from burstwatch.history.points import COARSE_S, DemandPoint, LevelPoint, Statistic
 from burstwatch.history.track import EMPTY_RATIO, starting_s
 
-#: The lead that the hazard was fitted for.
+#: The lead that the chance was fitted for.
 DISK_LEAD_S = 900.0
 
 State = Literal["finite", "infinite", "exhausted", "not_applicable", "idle", "unknown"]

@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix
+from burstwatch.forecast.chance import FORESIGHT, FORESIGHT_S, why_no_chance
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, plain_name
+from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, percent, plain_name
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -29,8 +30,8 @@ AT_ZERO_UNKNOWN = AtZero(short="throttled to the baseline")
 class Brief:
     """A resource with its assessment, and everything there is to say of them in short phrases.
 
-    ``does`` says what happens to the credits, as what follows "orders-db: burst credits", and ``when``. ``level``
-    is the balance. A phrase that is empty does not apply. ``metric_id`` is the resource's id in our metrics. ``console``
+    ``does`` says what happens to the credits, as what follows "orders-db: burst credits", and ``when``. ``chance`` says how
+    sure that is. ``level`` is the balance. A phrase that is empty does not apply. ``metric_id`` is the resource's id in our metrics. ``console``
     and ``graph`` are addresses in AWS's console. ``ended_because`` says why nothing is in danger any more, if the credits
     did not come back.
     """
@@ -41,6 +42,7 @@ class Brief:
     does: str
     when: str
     between: str
+    chance: str
     at_zero: AtZero
     fixes: tuple[Fix, ...]
     cause: str
@@ -68,6 +70,12 @@ class Brief:
     def has_run_out(self) -> bool:
         """True if there are no credits left."""
         return self.assessment.projection.state == "exhausted"
+
+    @property
+    def is_running_out(self) -> bool:
+        """True if the credits run out at the present load."""
+        likely = self.assessment.projection.time_to_empty_s
+        return likely is not None and 0 < likely < math.inf
 
     @property
     def type(self) -> str:
@@ -101,7 +109,9 @@ class Brief:
             for name, seconds in numbers.items()
             if seconds is not None and math.isfinite(seconds)
         }
-        return {"verdict": self.verdict, "state": projection.state, **finite}
+        likely = self.assessment.chance
+        chance = {} if likely is None else {"chance": f"{likely:.2f}"}
+        return {"verdict": self.verdict, "state": projection.state, **finite, **chance}
 
 
 def _why_resolved(resource: Resource) -> str:
@@ -133,6 +143,7 @@ def make_brief(
         does=does,
         when=when,
         between=_between(projection),
+        chance=_chance(resource, assessment),
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
@@ -161,7 +172,7 @@ def _outlook(projection: Projection) -> tuple[str, str]:
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
             return "run out", f"in more than a day (as of {hour_of(now)})"
-        return "run out", f"in {countdown(likely)} ({hour_of(now + likely)})"
+        return "run out", f"in {countdown(likely)} at this load ({hour_of(now + likely)})"
     soonest_s = min(
         (seconds for seconds in (projection.low_s, worst) if seconds is not None and seconds < DAY),
         default=None,
@@ -187,6 +198,21 @@ def _between(projection: Projection) -> str:
     if not last:
         return f"{earliest} at the earliest"
     return "" if earliest == last else f"between {earliest} and {last}"
+
+
+def _chance(resource: Resource, assessment: Assessment) -> str:
+    """How likely it is to run out, until when, or why nobody can say."""
+    if assessment.projection.state == "exhausted":
+        return ""
+    why_not = why_no_chance(resource)
+    if why_not:
+        return f"not measured, as {why_not}"
+    if assessment.chance is None:
+        return ""
+    now = assessment.projection.at
+    until = clock_time(now + FORESIGHT_S, now=now)
+    chance = f"{percent(assessment.chance)} to run out {FORESIGHT} (by {until})"
+    return f"{chance}, else the load falls first"
 
 
 def _fixes(

@@ -85,7 +85,7 @@ def danger_message(
     """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
     title = danger_title(brief, severity)
     name, at_zero = plain_name(brief.resource.name), brief.at_zero
-    runs_out = f"will run out {brief.between}" if brief.between else ""
+    runs_out = f"at this load they run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
         title=title,
@@ -96,6 +96,7 @@ def danger_message(
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
         facts=_lines(
+            ("Chance", brief.chance),
             ("Load", brief.cause),
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
@@ -119,10 +120,21 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     shown = "CRITICAL" if is_critical else "WARNING"
     linked = "now" if brief.has_run_out else "then"
     effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short else ""
-    says = f"{brief.says}{effect}"
-    if len(f"{shown} {who(brief)}: {says}") > TITLE_LENGTH:
-        says = f"credits {brief.headline}{effect}"
-    return title_of(shown, who(brief), says)
+    name = who(brief)
+    if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
+        return title_of(shown, name, f"{brief.says}{effect}")
+    forms = _short_forms(brief, effect)
+    room = TITLE_LENGTH - len(f"{shown} {name[:SHORTEST_NAME]}: ")
+    return title_of(shown, name, next((form for form in forms if len(form) <= room), forms[-1]))
+
+
+def _short_forms(brief: Brief, effect: str) -> tuple[str, ...]:
+    """What the credits do in fewer words, the longest first."""
+    if not brief.is_running_out:
+        return (f"credits {brief.headline}{effect}",)
+    return tuple(
+        f"{begin} {brief.when}{effect}" for begin in ("out of credits", "credits out", "out")
+    )
 
 
 def title_of(shown: str, name: str, says: str) -> str:
@@ -193,9 +205,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     """
     says = "credits run out"
     if worst:
-        says = (
-            f"{worst[0].resource.words.credit_name} are running out, the first {_soonest(worst[0])}"
-        )
+        says = f"credits run out, the first {_soonest(worst[0])}"
     advice = f"look for a common cause{f' in {shared}' if shared else ''} (a deployment, a backup, a batch job) and stop it"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"

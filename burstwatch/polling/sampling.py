@@ -62,7 +62,7 @@ def is_full(observation: Observation) -> bool:
 
 
 def is_near(observation: Observation, config: Config) -> bool:
-    """True if what was before the newest level can matter: a hold, a hazard, an incident."""
+    """True if what was before the newest level can matter: a hold, a chance, an incident."""
     if observation.history is None or is_full(observation):
         return False
     # The judge rounds the lag up.
@@ -84,7 +84,7 @@ _Result = TypeVar("_Result")
 #: Requests in turn, each sent its answers, with a result at the end.
 Steps: TypeAlias = Generator[Request, Answers, _Result]
 
-#: How far back the past is asked for: the days that the hazard is compared with, and one more.
+#: How far back the past is asked for: the days that the chance is compared with, and one more.
 PAST_S = 8.0 * DAY
 #: Where they are kept, only the last hours are asked for, and some of what is kept again: data may have been late.
 PAST_RENEWED_S, PAST_OVERLAP_S = 6.0 * 3_600.0, 3_600.0

@@ -37,7 +37,7 @@ COUNTDOWN = 0.1
 #: Seconds until an unknown resource is polled again; the wait grows by as much each time.
 UNKNOWN_S, MOST_UNKNOWN_S = 60.0, 300.0
 #: Seconds for which the days before are kept before they are asked for again: what came since is within
-#: the hours that every judgement of a near resource sees anyway (``hazard.LONGEST_WINDOW_S``).
+#: the hours that every judgement of a near resource sees anyway (``chance.LONGEST_WINDOW_S``).
 PAST_KEPT_S = 2.5 * 3600.0
 #: Seconds for which a verdict without the days before lowers no alarm. They come at one of the next polls, if at all.
 GUESSED_S = 3_600.0

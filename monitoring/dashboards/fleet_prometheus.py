@@ -139,10 +139,11 @@ def _worst() -> list[Panel]:
         return f"min by ({IDENTITY}) ({one(m.TIME_LEFT, of=RESOURCES, bound=bound)})"
 
     balance = f"min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')})"
+    chance = f"max by ({IDENTITY}) ({one(m.CHANCE, of=RESOURCES)})"
     return [
         compared(
             "Resources by time left",
-            "The likely time left at the present demand, the shortest at full burst, and the balance, smallest first.",
+            "The likely time left at the present demand, the shortest at full burst, the chance that it runs out within two hours, and the balance, smallest first.",
             labels={
                 "account_id": ("account", SeriesStyle()),
                 "region": ("region", SeriesStyle()),
@@ -153,6 +154,7 @@ def _worst() -> list[Panel]:
             columns={
                 "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
                 "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
+                "chance": (f"{chance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
                 "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", steps=BALANCE, width=VALUE_WIDTH)),
             },
             sort="time left", steps=PLAIN, width=24, height=12,

@@ -141,9 +141,9 @@ def test_a_hostile_workload_never_comes_within_its_lead_unannounced(case: Hostil
 @pytest.mark.parametrize(
     ("page_on", "size_gib"),
     [
-        ("likely", 300),
+        ("balanced", 300),
         pytest.param("worst", 50, marks=pytest.mark.slow),
-        pytest.param("likely", 50, marks=pytest.mark.many),
+        pytest.param("balanced", 50, marks=pytest.mark.many),
         pytest.param("worst", 300, marks=pytest.mark.many),
     ],
 )

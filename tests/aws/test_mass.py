@@ -39,7 +39,7 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "CRITICAL 25 resources: burst credits are running out, the first in "
+        "CRITICAL 25 resources: credits run out, the first in "
     )
     assert worst.id in alarm["AlarmDescription"]
     (event,) = (json.loads(event["Message"]) for event in cloud.aws.published)

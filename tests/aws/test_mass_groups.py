@@ -84,7 +84,7 @@ def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(clo
     assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
-        "CRITICAL 7 resources: burst credits are running out, the first in "
+        "CRITICAL 7 resources: credits run out, the first in "
     )
 
 

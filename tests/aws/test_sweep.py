@@ -143,7 +143,7 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     beginning = alarm["AlarmDescription"][:220]
     assert beginning.startswith(
-        f"CRITICAL db: burst credits run out in 11 min (14:30Z), then 300 of 3,000 IOPS\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
+        f"CRITICAL db: burst credits run out in 11 min at this load (14:30Z), then 300 of 3,000 IOPS\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
     )
     assert "\nDo now: reduce the load" in beginning
     assert (

@@ -44,7 +44,7 @@ class Watched:
     #: Of so many datapoints one comes ten minutes after the others; none of 0.
     late_one_in: int
     is_new: bool
-    page_on: Literal["likely", "worst"]
+    page_on: Literal["balanced", "worst"]
 
 
 watched = st.builds(
@@ -60,7 +60,7 @@ watched = st.builds(
     delays_s=st.lists(st.floats(0, 200), min_size=1, max_size=7).map(tuple),
     late_one_in=st.sampled_from([0, 0, 7, 23]),
     is_new=st.booleans(),
-    page_on=st.sampled_from(["likely", "likely", "worst"]),
+    page_on=st.sampled_from(["balanced", "balanced", "worst"]),
 )
 
 

@@ -1,13 +1,16 @@
-"""The families of demand that the hazard is learnt from."""
+"""The families of demand that the chance is learnt from, and load that does not fit the balance."""
 
 import zlib
 from pathlib import Path
 
 import pytest
 
+from benchmarks.apart import DISAGREEMENTS, Disagreement, balance_alone, disagreeing
 from benchmarks.made_up import DAY, EACH, SHAPES, WEEKS, make_up
-from benchmarks.recordings import VM_FOLDS, Recording, made_up, servers
+from benchmarks.recordings import VM_FOLDS, Recording, made_up, recorded
 from benchmarks.vm_disks import FIRST_S, MONTHS, STEP_S, read_vm, vm_names
+from burstwatch.backtest.trials import make_trial
+from burstwatch.backtest.workloads import Workload
 
 HEADING = ";".join(["Timestamp [ms]", "CPU cores", *["-"] * 5, "read KB/s", "write KB/s"])
 
@@ -86,8 +89,25 @@ def test_made_up_demand_is_always_the_same_and_never_negative(shape: str) -> Non
 
 
 def test_each_recording_has_a_model_that_has_not_seen_its_machine() -> None:
-    assert {one.fold for one in servers()} == {one.machine for one in servers()}
+    assert {one.fold for one in recorded("servers")} == {one.machine for one in recorded("servers")}
     assert {one.fold for one in made_up()} == {"made-up"}
     assert len(made_up()) == EACH * len(SHAPES)
     vm = Recording(family="vm", machine="vm123", name="vm123")
     assert vm.fold == f"vm-{123 % VM_FOLDS}"
+    assert {one.fold for one in recorded("services")} == {f"services-{n}" for n in range(5)}
+
+
+@pytest.mark.parametrize("disagreement", DISAGREEMENTS, ids=lambda each: each.name)
+def test_a_disagreement_changes_what_is_published_of_the_load_and_nothing_else(
+    disagreement: Disagreement,
+) -> None:
+    workload = Workload(name="disk_w", step_s=300.0, rates=[0.0, 5.0, 80.0, 20.0] * 600)
+    trial = make_trial(workload, volume_type="gp2", size_gib=100.0, rho=0.8)
+    other = disagreeing(trial, disagreement)
+    assert other.events == trial.events
+    levels = [row.values["BurstBalance"] for row in trial.rows]
+    assert [row.values["BurstBalance"] for row in other.rows] == levels
+    changed = [a.values != b.values for a, b in zip(trial.rows, other.rows, strict=True)]
+    assert any(changed) == (disagreement.name != "agree")
+    alone = balance_alone(trial)
+    assert [dict(row.values) for row in alone.rows] == [{"BurstBalance": level} for level in levels]

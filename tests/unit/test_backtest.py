@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from burstwatch.backtest import policies
 from burstwatch.backtest.evaluate import (
     FEEDS,
-    FORESIGHT_S,
     REPEAT_S,
     WARNED_S,
     Scorer,
@@ -27,6 +26,7 @@ from burstwatch.backtest.trials import Incident, make_trial
 from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
 from burstwatch.charts import ticks
 from burstwatch.cli.main import run
+from burstwatch.forecast.chance import FORESIGHT_S
 from burstwatch.recordings.samples import at_period, volume_sample
 
 HOUR = 3_600.0

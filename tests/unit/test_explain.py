@@ -13,6 +13,9 @@ from burstwatch.ebs.volumes import volume_spec
 from tests.recorded import write_series
 
 GP2 = ("--type", "gp2", "--size-gib", "100", "--delay-s", "0")
+#: Three days in which a volume of 100 GiB ran out twice.
+THREE_DAYS = str(Path(__file__).parents[1] / "recordings" / "three-days.csv")
+LATE = (*GP2[:-1], "300")
 
 
 def explain(*args: str) -> tuple[int, str, str]:
@@ -98,8 +101,7 @@ def test_the_first_line_is_the_answer_for_each_ending(drain: Path) -> None:
 
 
 def test_the_first_line_counts_and_names_the_first_and_a_page_that_came_late(drain: Path) -> None:
-    _, out, _ = explain("--example")
-    # An earlier page, 5.3 h before, is not the one that counts.
+    _, out, _ = explain(THREE_DAYS, *LATE)
     assert out.startswith(
         "ran out 2 times, first 36 h 05 to 36 h 20, 15 min; would have paged 35 h 25, 40 min before; pages in all: "
     )
@@ -182,7 +184,15 @@ def test_a_series_without_any_balance_is_told_without_one(tmp_path: Path) -> Non
 def test_the_example_is_explained() -> None:
     code, out, err = explain("--example")
     assert (code, err) == (0, "")
-    assert "would page at" in out
+    assert "recorded writes of an EC2 instance in 2014, on a simulated volume" in out
+    first, *_ = out.splitlines()
+    assert re.fullmatch(
+        r"ran out 2014-04-11 \d\d:\d\dZ to .*; would have paged 2014-04-11 .*, (1[5-9]|[2-9]\d) min before",
+        first,
+    )
+    # One page, which somebody would want.
+    assert len(re.findall(r"would page at .*; ran out \d+ min later", out)) == 1
+    assert out.count("would page at") == 1
 
 
 def test_the_balance_alone_is_enough_for_advice(tmp_path: Path) -> None:
@@ -198,7 +208,7 @@ def test_the_balance_alone_is_enough_for_advice(tmp_path: Path) -> None:
 def test_a_page_of_a_projection_that_ran_ahead_is_not_called_late() -> None:
     out, err = io.StringIO(), io.StringIO()
     env = {"BURSTWATCH_LEAD_S": "60", "BURSTWATCH_ALARM_PATH_S": "60"}
-    run(["explain", "--example"], stdout=out, stderr=err, env=env, clock=lambda: 0.0)
+    run(["explain", THREE_DAYS, *LATE], stdout=out, stderr=err, env=env, clock=lambda: 0.0)
     for line in out.getvalue().splitlines():
         if line.startswith("would page at   35 h"):
             assert line.endswith("ran out 35 min later")
@@ -217,9 +227,12 @@ def test_a_story_with_a_page_ends_with_how_long_it_was_empty_and_what_would_have
     out, err = io.StringIO(), io.StringIO()
     code = run(["explain", "--example"], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
     assert code == 0
-    assert "ran out at   36 h 05, empty for 15 min" in out.getvalue()
-    assert "what would have helped at   58 h 10: reduce the load" in out.getvalue()
-    assert "what would have helped at   58 h 10: change to gp3 with 3,000 IOPS" in out.getvalue()
+    assert "ran out at 2014-04-11 18:45Z, empty for 30 min" in out.getvalue()
+    assert "what would have helped at 2014-04-11 18:25Z: reduce the load" in out.getvalue()
+    assert (
+        "what would have helped at 2014-04-11 18:25Z: change to gp3 with 3,000 IOPS"
+        in out.getvalue()
+    )
 
 
 def written(tmp_path: Path, levels: list[float], *, step_s: int = 300) -> Path:

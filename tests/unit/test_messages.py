@@ -58,12 +58,15 @@ DISK = replace(volume("gp2", 100), id=VOLUME_ID, name="orders-db", unit="1234567
 BRIEF = Brief(
     resource=DISK,
     assessment=Assessment(
-        verdict="critical", reason="", projection=Projection(state="finite", reason="", at=NOW)
+        verdict="critical",
+        reason="",
+        projection=Projection(state="finite", reason="", at=NOW, time_to_empty_s=7_140.0),
     ),
     metric_id=VOLUME_ID,
     does="run out",
-    when="in 119 min (16:13Z)",
+    when="in 119 min at this load (16:13Z)",
     between="between 14:40Z and 14:52Z",
+    chance="44% to run out within two hours (by 16:14Z), else the load falls first",
     at_zero=AtZero(short="300 of 3,000 IOPS"),
     level="62%",
     fixes=(
@@ -119,7 +122,7 @@ def test_a_message_of_any_tag_keeps_every_limit(
     assert text.split("\n")[1] == f"Where: {BRIEF.resource.id} ({BRIEF.type}), {BRIEF.place}"
     # A lock screen shows ninety characters; who, what, when and the effect are among them.
     assert len(message.title) <= TITLE_LENGTH
-    assert "run out in 119 min (16:13Z), then 300 of 3,000 IOPS" in message.title
+    assert "in 119 min at this load (16:13Z), then 300 of 3,000 IOPS" in message.title
     assert message.title.startswith("CRITICAL ")
     assert text.index("Do now: reduce the load") < 220
     assert read_timeline(text, made_at=0.0) == TIMES
@@ -285,12 +288,12 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
         BRIEF,
         resource=replace(DISK, name=name, words=words),
         at_zero=AtZero(short=left),
-        when=f"in {countdown(seconds)} (14:47Z)",
+        when=f"in {countdown(seconds)} at this load (14:47Z)",
     )
     title = danger_title(brief, "critical")
     assert len(title) <= TITLE_LENGTH
     assert title.startswith(f"CRITICAL {(name or BRIEF.resource.id)[:9]}")
-    assert title.endswith(f"credits run out in {countdown(seconds)} (14:47Z), then {left}")
+    assert title.endswith(f"in {countdown(seconds)} at this load (14:47Z), then {left}")
 
 
 @pytest.mark.parametrize(

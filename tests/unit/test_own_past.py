@@ -1,15 +1,17 @@
 """The week before: what it says of a burst that came many times, and of one that is new."""
 
 from copy import copy
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.replay import Played, volume
+from burstwatch.backtest.simulate import Phase
 from burstwatch.config import Config
-from burstwatch.forecast.hazard import hazard
-from burstwatch.forecast.own_past import UNKNOWN, OwnPast, look_at_past
+from burstwatch.forecast.chance import FORESIGHT_S, chance
+from burstwatch.forecast.own_past import UNKNOWN, OwnPast, days_alike, look_at_past
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import History
 from burstwatch.history.past import PAST_PERIOD_S, Past, renewed_past, to_past, with_recent
@@ -20,6 +22,8 @@ from tests.unit.played import rows_of, steady
 pytestmark = pytest.mark.slow
 
 MARGIN_S = Config().margin_s
+#: Of a gp2 volume of 100 GiB, in credits and credits a second.
+CAPACITY, BASELINE = 5_400_000.0, 300.0
 #: A job at the limit takes 7.2 % in three minutes, and an hour and a half gives it back.
 BURST = [*steady(3_000, 8), *steady(100, 112)]
 
@@ -48,7 +52,7 @@ def of_now(rows: list[Sample]) -> OwnPast:
 
 def test_a_burst_as_there_were_many_is_less_likely_to_be_the_end_than_a_new_one() -> None:
     often, new = burst_at_half(bursts=40), burst_at_half(bursts=1)
-    assert hazard(seen(often), MARGIN_S) < hazard(seen(new), MARGIN_S)
+    assert chance(seen(often), MARGIN_S) < chance(seen(new), MARGIN_S)
     found = of_now(often)
     assert found.moments > 0 == found.spent
 
@@ -57,9 +61,7 @@ def test_the_reason_says_what_became_of_moments_like_this_one() -> None:
     rows = burst_at_half(bursts=40)
     now = rows[-1].t_s + 60
     found = assess(Played(rows, volume("gp2", 100), 60.0).at(now, 0.0, Config()), Config())
-    assert (
-        "similar moments of the last week, the load would have used up what is left" in found.reason
-    )
+    assert "of the last week, the load of two hours would have used up what is left" in found.reason
 
 
 def test_one_that_spent_as_much_as_is_left_now_is_remembered() -> None:
@@ -68,7 +70,7 @@ def test_one_that_spent_as_much_as_is_left_now_is_remembered() -> None:
     long = [*steady(100, 240), *steady(3_000, 30), *steady(100, 240)]
     rows = rows_of([*BURST * 6, *long, *BURST * 6, *ebb, *steady(3_000, 5)])
     assert of_now(rows).spent > 0
-    assert hazard(seen(rows), MARGIN_S) > hazard(seen(burst_at_half(bursts=40)), MARGIN_S)
+    assert chance(seen(rows), MARGIN_S) > chance(seen(burst_at_half(bursts=40)), MARGIN_S)
 
 
 def test_a_week_ago_is_too_long_ago() -> None:
@@ -144,3 +146,35 @@ def test_a_late_datapoint_from_before_the_days_that_are_known_shifts_nothing() -
     kept = to_past(points[10:20])
     assert kept is not None
     assert with_recent(kept, points[8:]) == to_past(points[8:])
+
+
+def is_known_again(seed: int) -> bool:
+    """True if a job by the clock that emptied the bucket each day or week is known, well into its next time."""
+    random = Random(seed)  # noqa: S311 - the same each time
+    every_minutes, before = random.choice([(24 * 60, random.randint(2, 6)), (7 * 24 * 60, 1)])
+    height = random.uniform(1_000.0, 3_000.0)
+    lasts = round(CAPACITY / (height - BASELINE) / 60)  # minutes from full to empty
+    loads: list[Phase] = []
+    for number in range(before):
+        begin = number * every_minutes + 3 * 60 + random.randint(-15, 15)
+        loads += [*steady(120, begin - minutes_of(loads)), *steady(height, lasts + 30)]
+    begin = before * every_minutes + 3 * 60 + random.randint(-15, 15)
+    loads += steady(120, begin - minutes_of(loads))
+    loads += steady(height, round(random.uniform(0.5, 0.9) * lasts))
+    history = seen(rows_of(loads))
+    days_spent, _ = days_alike(history, FORESIGHT_S)
+    return look_at_past(history, FORESIGHT_S).spent > 0 or days_spent > 0
+
+
+def minutes_of(loads: list[Phase]) -> int:
+    return round(sum(load.seconds for load in loads) / 60)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_job_that_emptied_the_bucket_before_is_known_when_it_comes_again(seed: int) -> None:
+    assert is_known_again(seed)
+
+
+@pytest.mark.many
+def test_many_jobs_that_emptied_the_bucket_before_are_known_when_they_come_again() -> None:
+    assert [seed for seed in range(100, 200) if not is_known_again(seed)] == []

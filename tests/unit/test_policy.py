@@ -12,16 +12,9 @@ from burstwatch.backtest.policies import find_policies
 from burstwatch.backtest.replay import Played, volume
 from burstwatch.config import Config
 from burstwatch.ebs.volumes import volume_spec
-from burstwatch.forecast.hazard import (
-    FEATURES,
-    LEVELS,
-    MODEL,
-    evidence,
-    hazard,
-    threshold_for,
-)
+from burstwatch.forecast.chance import FEATURES, MODEL, PAGED_FROM, chance, evidence
 from burstwatch.forecast.own_past import UNKNOWN, look_at_past
-from burstwatch.forecast.policy import PAGED, assess
+from burstwatch.forecast.policy import PAGED, SEVERITY, assess
 from burstwatch.history.history import History, build_history
 from burstwatch.history.observations import Observation
 from burstwatch.history.past import to_past
@@ -96,7 +89,7 @@ def test_a_warning_after_a_page_makes_the_page_no_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "after_minutes", "before_minutes"), [(0.25, 3, 5), (0.6, 6, 14), (0.8, 8, 18)]
+    ("ratio", "after_minutes", "before_minutes"), [(0.25, 3, 5), (0.6, 6, 14), (0.8, 9, 17)]
 )
 def test_a_burst_after_a_quiet_hour_pages_once_it_lasts_for_minutes(
     ratio: float, after_minutes: int, before_minutes: int
@@ -188,7 +181,7 @@ def test_the_short_cut_of_the_backtest_finds_what_the_policy_finds(
     st.lists(st.floats(min_value=0, max_value=3_000), min_size=10, max_size=40),
     st.floats(min_value=300.0, max_value=3_600.0),
 )
-def test_the_hazard_is_a_probability_whatever_was_done(
+def test_the_chance_is_a_probability_whatever_was_done(
     rates: list[float], horizon_s: float
 ) -> None:
     history = watch([load for rate in rates for load in steady(rate, 1)])[0].observation.history
@@ -196,10 +189,10 @@ def test_the_hazard_is_a_probability_whatever_was_done(
     found = evidence(history, horizon_s)
     assert len(found) == len(FEATURES) == len(MODEL.parts)
     assert all(math.isfinite(value) for value in found)
-    assert 0 <= hazard(history, horizon_s) < 1
+    assert 0 <= chance(history, horizon_s) < 1
 
 
-def test_no_part_of_the_hazard_falls_when_its_evidence_grows() -> None:
+def test_no_part_of_the_chance_falls_when_its_evidence_grows() -> None:
     for part in (*MODEL.parts, MODEL.log_odds):
         assert list(part.at) == sorted(part.at)
         assert list(part.adds) == sorted(part.adds)
@@ -212,7 +205,7 @@ def test_no_part_of_the_hazard_falls_when_its_evidence_grows() -> None:
     st.floats(min_value=1.0, max_value=3.0),
     st.tuples(st.floats(min_value=300, max_value=3_600), st.floats(min_value=1.0, max_value=10.0)),
 )
-def test_less_left_more_demand_or_a_longer_horizon_never_lowers_the_hazard(
+def test_less_left_more_demand_or_a_longer_horizon_never_lowers_the_chance(
     rates: list[float],
     ratio: float,
     share_left: float,
@@ -221,10 +214,10 @@ def test_less_left_more_demand_or_a_longer_horizon_never_lowers_the_hazard(
 ) -> None:
     horizon_s, longer = horizon
     before = with_demand(rates, ratio=ratio)
-    found = hazard(before, horizon_s) - 1e-12
-    assert hazard(with_demand(rates, ratio=ratio * share_left), horizon_s) >= found
-    assert hazard(with_demand([r * more_demand for r in rates], ratio=ratio), horizon_s) >= found
-    assert hazard(before, horizon_s * longer) >= found
+    found = chance(before, horizon_s) - 1e-12
+    assert chance(with_demand(rates, ratio=ratio * share_left), horizon_s) >= found
+    assert chance(with_demand([r * more_demand for r in rates], ratio=ratio), horizon_s) >= found
+    assert chance(before, horizon_s * longer) >= found
 
 
 def with_demand(rates: list[float], *, ratio: float) -> History:
@@ -242,12 +235,35 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     return build_history(bucket, levels, demand, past=to_past(past))
 
 
-def test_who_puts_up_with_more_is_woken_from_a_lower_hazard() -> None:
-    wanted = [0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0]
-    thresholds = [threshold_for(one) for one in wanted]
-    assert thresholds == sorted(thresholds, reverse=True)
-    assert threshold_for(9.9) == LEVELS[0].threshold
-    assert threshold_for(0.0) == LEVELS[-1].threshold
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 100.0, 400.0, 1_500.0, 3_000.0]), st.integers(5, 60)),
+        min_size=2,
+        max_size=6,
+    ),
+    st.floats(min_value=0.1, max_value=1.0),
+)
+def test_whoever_wants_to_be_surer_is_paged_no_more_often_and_warned_as_early(
+    loads: list[tuple[float, int]], ratio: float
+) -> None:
+    seen, _ = watch(
+        [load for rate, minutes in loads for load in steady(rate, minutes)], ratio=ratio
+    )
+    told = {
+        page_on: assess(seen.observation, Config(page_on=page_on, hold_s=60.0)).verdict
+        for page_on in ("sure", "balanced", "early", "worst")
+    }
+    severities = [SEVERITY[verdict] for verdict in told.values()]
+    assert severities == sorted(severities), told
+    assert (told["sure"] in WARNED) == (told["early"] in WARNED), told
+
+
+WARNED = {"warning", "critical", "exhausted"}
+
+
+def test_the_ways_to_page_begin_at_rising_chances() -> None:
+    assert list(PAGED_FROM) == ["early", "balanced", "sure"]
+    assert list(PAGED_FROM.values()) == sorted(PAGED_FROM.values())
 
 
 def test_a_volume_at_rest_never_pages_however_low_it_is() -> None:

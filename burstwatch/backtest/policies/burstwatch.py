@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from burstwatch.backtest.evaluate import Truth
-from burstwatch.forecast.hazard import MODEL, Model
+from burstwatch.forecast.chance import MODEL, Model
 from burstwatch.forecast.margins import margins_of
 from burstwatch.forecast.policy import assess, is_far
 from burstwatch.history.observations import Observation, Verdict

@@ -351,6 +351,7 @@ def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
             "low_s": projection.low_s,
             "high_s": projection.high_s,
             "worst_s": projection.worst_s,
+            "chance": assessment.chance,
             "time_to_full_s": projection.time_to_full_s,
             "data_age_s": projection.data_age_s,
             "binding": projection.binding,

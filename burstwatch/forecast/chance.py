@@ -1,9 +1,12 @@
-"""Estimates how likely a bucket is to be empty within a horizon. The page is decided on this.
+"""Estimates how likely a bucket is to run out within two hours. The page is decided on this.
 
-Each piece of evidence adds its part to a sum, and each sum has its probability. The evidence is the demand of several
-windows beside the demand that would empty the bucket in time, and what the volume did in the week before. No part ever
-falls when less is left, more is asked for or the horizon is longer, and so neither does the hazard. The parts are
-fitted on recordings (`make fit`).
+Each piece of evidence adds its part to a sum, and each sum has its chance. The evidence is the demand of several
+windows beside the demand that would empty the bucket within a horizon, and what the volume did in the week before. No
+part ever falls when less is left, more is asked for or the horizon is longer, and so neither does the chance.
+
+Both are fitted on recordings (`make fit`): the parts tell the moments apart after which the bucket was empty within the
+horizon, and the chance of a sum is the share of its moments after which it ran out within two hours. So a page is
+decided by how soon it would have to be told, and what it says is counted as its false pages are.
 """
 
 import json
@@ -12,13 +15,17 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import pairwise
 from math import log
 from typing import Any
 
 from burstwatch.bucket import HOUR_S, MINUTE_S
 from burstwatch.forecast.own_past import OwnPast, look_at_past
 from burstwatch.history.history import History
+from burstwatch.history.observations import Resource
+
+#: A page is right if the bucket runs out within so long after it. The chance is that of this.
+FORESIGHT_S = 2 * HOUR_S
+FORESIGHT = "within two hours"
 
 #: Windows whose mean demand is compared, in minutes.
 MEANS = (1, 5, 15)
@@ -54,28 +61,15 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Model:
-    """The parts in the order of ``FEATURES``, and what their sum means: the ``log_odds`` of each sum."""
+    """The parts in the order of ``FEATURES``, and what their sum means: the ``log_odds`` of running out within two hours."""
 
     parts: tuple[Part, ...]
     log_odds: Part
 
     def probability(self, values: Sequence[float]) -> float:
-        """The hazard of some evidence."""
+        """The chance that goes with some evidence."""
         total = sum(part.of(value) for part, value in zip(self.parts, values, strict=True))
         return 1.0 / (1.0 + math.exp(-self.log_odds.of(total)))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Level:
-    """The cost and the benefit of paging from one hazard on, on machines that it was not fitted on.
-
-    ``needless_per_week`` are pages of one busy volume with no run-out within two
-    hours, ``announced`` the share of run-outs announced 15 minutes before.
-    """
-
-    threshold: float
-    needless_per_week: float
-    announced: float
 
 
 def parse_model(fitted: Mapping[str, Any]) -> Model:
@@ -90,29 +84,29 @@ def _part(fitted: Mapping[str, Any]) -> Part:
     return Part(at=tuple(fitted["at"]), adds=tuple(fitted["adds"]))
 
 
-_FITTED = json.loads((files(__package__) / "hazard.json").read_text(encoding="utf-8"))
+_FITTED = json.loads((files(__package__) / "chance.json").read_text(encoding="utf-8"))
 MODEL = parse_model(_FITTED)
-#: By rising threshold.
-LEVELS = tuple(Level(**level) for level in _FITTED["levels"])
+#: The chance from which somebody is paged, by the value of the setting ``page_on``.
+PAGED_FROM: Mapping[str, float] = _FITTED["paged_from"]
+#: A warning begins where a page would with twice the margin and the least of these.
+WARNED_FROM = PAGED_FROM["early"]
 
 
-def threshold_for(needless_per_week: float) -> float:
-    """The hazard to page from, for so many false pages; linear between the levels."""
-    if needless_per_week >= LEVELS[0].needless_per_week:
-        return LEVELS[0].threshold
-    for low, high in pairwise(LEVELS):
-        if high.needless_per_week <= needless_per_week:
-            span = low.needless_per_week - high.needless_per_week
-            share = (low.needless_per_week - needless_per_week) / span
-            return low.threshold + share * (high.threshold - low.threshold)
-    return LEVELS[-1].threshold
+def chance(history: History, horizon_s: float, model: Model = MODEL) -> float:
+    """The chance, 0 to 1, that the bucket runs out within two hours, by what would empty it within ``horizon_s``.
 
-
-def hazard(history: History, horizon_s: float, model: Model = MODEL) -> float:
-    """The probability, 0 to 1, that what is left at the newest level is spent within ``horizon_s``."""
-    if history.worst_s() >= horizon_s:
-        return 0.0  # no demand is as fast as that
+    It is calibrated for the horizon of a page (``Judge.page_s``) of a bucket whose worst case is within twice of that.
+    """
     return model.probability(evidence(history, horizon_s))
+
+
+def why_no_chance(resource: Resource) -> str:
+    """Why nobody can say how likely it is that a resource runs out, or nothing where the model was measured."""
+    if not resource.terms.is_documented or not resource.terms.is_sized:
+        return "AWS does not publish the size of this bucket"
+    if resource.is_slow:
+        return "a full bucket of this kind lasts for hours"
+    return ""
 
 
 def evidence(history: History, horizon_s: float) -> list[float]:
