@@ -95,7 +95,7 @@ WARNED_FROM = PAGED_FROM["early"]
 def chance(history: History, horizon_s: float, model: Model = MODEL) -> float:
     """The chance, 0 to 1, that the bucket runs out within two hours, by what would empty it within ``horizon_s``.
 
-    It is calibrated for the horizon of a page (``Judge.page_s``) of a bucket whose worst case is within twice of that.
+    It is true for the horizon that it was fitted with (``Judge.measured_s``), and a worst case within twice of that.
     """
     return model.probability(evidence(history, horizon_s))
 

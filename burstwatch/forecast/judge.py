@@ -14,11 +14,11 @@ from burstwatch.forecast.chance import (
     Model,
     chance,
 )
-from burstwatch.forecast.margins import Margins
+from burstwatch.forecast.margins import WARNING_MARGINS, Margins
 from burstwatch.forecast.own_past import days_alike, look_at_past
 from burstwatch.formatting import percent, span
 from burstwatch.history.history import History
-from burstwatch.history.observations import Verdict
+from burstwatch.history.observations import DISK_LEAD_S, Verdict
 
 #: With so much in the bucket there is no danger, and none is held.
 BACK_RATIO = 0.95
@@ -77,6 +77,11 @@ class Judge:
     def warning_s(self) -> float:
         """Seconds of worst case at the newest level below which a warning may begin."""
         return self.margins.warning_s + self.lag_s
+
+    @cached_property
+    def measured_s(self) -> float:
+        """The horizon of a page with the lead for which the chance was measured, whatever this resource's lead is."""
+        return self.page_s - self.margins.lead_s + DISK_LEAD_S
 
     def at(self, size: int) -> Danger:
         """The danger at the end of the first ``size`` slots."""
@@ -192,10 +197,10 @@ class Judge:
     def chance_now(self) -> float | None:
         """The chance that the bucket runs out within two hours; None where it is far from that, or no model was measured."""
         history = self.history
-        is_far = self.worst_s(history.size) >= self.warning_s
+        is_far = self.worst_s(history.size) >= WARNING_MARGINS * self.measured_s
         if self.no_chance or is_far or _is_back(history):
             return None
-        return self._chance(history, self.page_s)
+        return self._chance(history, self.measured_s)
 
     def why(self, size: int) -> str:
         """Say how likely the end is, and what the week before has to do with it."""
@@ -204,12 +209,18 @@ class Judge:
         history = self.history.cut(size)
         if history.track.is_slow:
             return f"runs out within {span(_slow_s(history))} at the mean of the last {span(SLOW_MEAN_S)}"
+        return "; ".join(filter(None, [self._how_likely(history), _of_own_past(history)]))
+
+    def _how_likely(self, history: History) -> str:
+        """The chance in words, and from which one pages begin where that is the same measure."""
         if self.no_chance:
             return f"how likely that is has not been measured: {self.no_chance}"
-        chance_now = self._chance(history, self.page_s)
-        begin = "" if self.is_worst else f" (pages begin at {percent(self.paged_from)})"
-        why = f"{percent(chance_now)} chance of running out {FORESIGHT}{begin}"
-        return "; ".join(filter(None, [why, _of_own_past(history)]))
+        likely = (
+            f"{percent(self._chance(history, self.measured_s))} chance of running out {FORESIGHT}"
+        )
+        if self.is_worst or self.measured_s != self.page_s:
+            return likely
+        return f"{likely} (pages begin at {percent(self.paged_from)})"
 
     def _chance(self, history: History, horizon_s: float) -> float:
         return history.track.memo.once(

@@ -94,3 +94,13 @@ def test_a_page_by_the_worst_case_alone_tells_the_chance_too() -> None:
     assert assessment.verdict == "critical"
     assert assessment.chance is not None
     assert assessment.chance < 0.5
+
+
+@pytest.mark.parametrize("lead_s", [300.0, 900.0, 3_600.0, 14_400.0])
+def test_the_chance_is_of_two_hours_whatever_the_lead(lead_s: float) -> None:
+    kind = find_kinds()["ebs_volume"]
+    resource = next(one for of, one in buckets() if of is kind)
+    usual = falling(kind, resource, to=0.3)
+    other = falling(kind, replace(resource, lead_s=lead_s), to=0.3)
+    assert other.chance == usual.chance
+    assert ("pages begin at" in other.reason) == (lead_s == 900.0)
