@@ -88,8 +88,8 @@ _FITTED = json.loads((files(__package__) / "chance.json").read_text(encoding="ut
 MODEL = parse_model(_FITTED)
 #: The chance from which somebody is paged, by the value of the setting ``page_on``.
 PAGED_FROM: Mapping[str, float] = _FITTED["paged_from"]
-#: A warning begins where a page would with twice the margin and the least of these.
-WARNED_FROM = PAGED_FROM["early"]
+#: A warning begins where a page would with twice the margin and this chance, or with that of the page where it is less.
+WARNED_FROM = PAGED_FROM["balanced"]
 
 
 def chance(history: History, horizon_s: float, model: Model = MODEL) -> float:

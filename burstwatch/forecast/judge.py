@@ -183,8 +183,9 @@ class Judge:
         return self._is_due(size, self.page_s, self.paged_from)
 
     def is_warning_due(self, size: int) -> bool:
-        """True if a page would be due with twice the margin, by whoever is paged the earliest."""
-        return self._is_due(size, self.warning_s, WARNED_FROM)
+        """True if a page would be due with twice the margin; whoever wants to be surer of pages is warned as early."""
+        told_from = WARNED_FROM if self.is_worst else min(WARNED_FROM, self.paged_from)
+        return self._is_due(size, self.warning_s, told_from)
 
     def _is_due(self, size: int, horizon_s: float, told_from: float) -> bool:
         history = self.history.cut(size)
