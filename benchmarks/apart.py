@@ -3,7 +3,7 @@
 In the backtest itself they always agree. Here the volume is charged as before, and CloudWatch's counters show what the
 guest would have counted: less or more than was charged, or nothing of it for hours. Beside each disagreement the same
 recordings with the balance column alone: load that does not explain the balance must not make it worse than that.
-`make backtest` keeps the figures in ``benchmarks/results``.
+`python -m benchmarks.apart` keeps the figures in ``benchmarks/results``.
 """
 
 import random

@@ -35,8 +35,8 @@ LEAD_S, DAY_S, WEEK_S = 900.0, 86_400.0, 604_800.0
 VIEWS = ("fresh", "stale")
 #: How much a family counts beside the others in how likely a sum is; what is made up counts for less.
 SHARES = {"servers": 1.0, "services": 1.0, "vm": 1.0, "made-up": 0.3}
-#: And in what tells moments apart. With services in it, servers and VMs had one to three run-outs of a hundred fewer
-#: announced at as many false pages, and the services themselves no more.
+#: And in what tells moments apart. With services in it, servers had up to two run-outs of a hundred fewer announced at as
+#: many false pages on late data, and the services themselves less than one more.
 SHARES_OF_PARTS = {**SHARES, "services": 0.0}
 #: From which chance somebody is paged. Chosen on the machines that were left out (docs/backtest.md).
 PAGED_FROM = {"early": 0.25, "balanced": 0.33, "sure": 0.55}

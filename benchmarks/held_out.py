@@ -143,7 +143,7 @@ def _publish(name: str, results: Sequence[Result], *, only_ours: bool) -> None:
     record: dict[str, object] = {
         "set": name,
         "lead_s": LEAD_S,
-        "policies": {**played, **others, **played},
+        "policies": {**others, **played},
     }
     if name.startswith("servers"):
         record["machines"] = _by_machine(results)
