@@ -170,7 +170,8 @@ def minutes_of(loads: list[Phase]) -> int:
     return round(sum(load.seconds for load in loads) / 60)
 
 
-@pytest.mark.parametrize("seed", range(6))
+# Among them two that came earlier the week before.
+@pytest.mark.parametrize("seed", [*range(4), 105, 107])
 def test_a_job_that_emptied_the_bucket_before_is_known_when_it_comes_again(seed: int) -> None:
     assert is_known_again(seed)
 

@@ -261,6 +261,15 @@ def test_whoever_wants_to_be_surer_is_paged_no_more_often_and_warned_as_early(
 WARNED = {"warning", "critical", "exhausted"}
 
 
+def test_whoever_wants_to_be_sure_of_a_page_is_warned_of_a_burst_as_early_as_others() -> None:
+    seen, _ = watch([*steady(0, 60), *steady(3_000, 5)], ratio=0.4)
+    told = [
+        assess(seen.observation, Config(page_on=page_on)).verdict
+        for page_on in ("sure", "balanced")
+    ]
+    assert told == ["warning", "warning"]
+
+
 def test_the_ways_to_page_begin_at_rising_chances() -> None:
     assert list(PAGED_FROM) == ["early", "balanced", "sure"]
     assert list(PAGED_FROM.values()) == sorted(PAGED_FROM.values())
