@@ -88,7 +88,7 @@ _FITTED = json.loads((files(__package__) / "chance.json").read_text(encoding="ut
 MODEL = parse_model(_FITTED)
 #: The chance from which somebody is paged, by the value of the setting ``page_on``.
 PAGED_FROM: Mapping[str, float] = _FITTED["paged_from"]
-#: A warning begins where a page would with twice the margin and this chance, or with that of the page where it is less.
+#: A warning begins where a page would with twice the margin and this chance, whatever ``page_on`` is.
 WARNED_FROM = PAGED_FROM["balanced"]
 
 
@@ -101,11 +101,11 @@ def chance(history: History, horizon_s: float, model: Model = MODEL) -> float:
 
 
 def why_no_chance(resource: Resource) -> str:
-    """Why nobody can say how likely it is that a resource runs out, or nothing where the model was measured."""
+    """For which buckets like this one no chance was measured, or nothing where it was."""
     if not resource.terms.is_documented or not resource.terms.is_sized:
-        return "AWS does not publish the size of this bucket"
+        return "a bucket whose size AWS does not publish"
     if resource.is_slow:
-        return "a full bucket of this kind lasts for hours"
+        return "a bucket that lasts for hours when it is full"
     return ""
 
 

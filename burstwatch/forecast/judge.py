@@ -48,7 +48,7 @@ SAFE = Danger(verdict="ok")
 class Judge:
     """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
 
-    ``margins`` are those of its resource. ``no_chance`` is why nobody can say how likely an end is, or nothing.
+    ``margins`` are those of its resource. ``no_chance`` is for what buckets no chance was measured, or nothing where it was.
     """
 
     history: History
@@ -183,9 +183,8 @@ class Judge:
         return self._is_due(size, self.page_s, self.paged_from)
 
     def is_warning_due(self, size: int) -> bool:
-        """True if a page would be due with twice the margin; whoever wants to be surer of pages is warned as early."""
-        told_from = WARNED_FROM if self.is_worst else min(WARNED_FROM, self.paged_from)
-        return self._is_due(size, self.warning_s, told_from)
+        """True if the default's page would be due with twice the margin, whatever ``page_on`` is."""
+        return self._is_due(size, self.warning_s, WARNED_FROM)
 
     def _is_due(self, size: int, horizon_s: float, told_from: float) -> bool:
         history = self.history.cut(size)
@@ -215,7 +214,7 @@ class Judge:
     def _how_likely(self, history: History) -> str:
         """The chance in words, and from which one pages begin where that is the same measure."""
         if self.no_chance:
-            return f"how likely that is has not been measured: {self.no_chance}"
+            return f"how likely that is has not been measured for {self.no_chance}"
         likely = (
             f"{percent(self._chance(history, self.measured_s))} chance of running out {FORESIGHT}"
         )

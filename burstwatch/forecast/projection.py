@@ -103,8 +103,17 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     demand = demand_now(history, limit=resource.limit.rate)
     held_back = history.newest_binding()
     binding = resource.limit.binding if held_back == NO_LIMIT else held_back
+    empty_since = history.empty_since()
     projection = _active(
-        bucket, last, demand, now=now, age=age, binding=binding, unit=resource.words.spend_unit
+        bucket,
+        last,
+        demand,
+        now=now,
+        age=age,
+        binding=binding,
+        # What was published as empty twice did not refill, whatever the load is said to leave for it.
+        stays_empty=empty_since is not None and empty_since < last.start_s,
+        unit=resource.words.spend_unit,
     )
     if not resource.terms.is_sized:
         return replace(projection, reason=BY_SLOPE)
@@ -212,6 +221,7 @@ def _active(
     now: float,
     age: float,
     binding: str,
+    stays_empty: bool,
     unit: str,
 ) -> Projection:
     """Carry the last level forward to now and project it under the demand's range."""
@@ -225,7 +235,7 @@ def _active(
         likely=now_from(ended.likely, demand.likely),
         high=now_from(ended.high, demand.low),
     )
-    held_at_zero = last.ratio <= EMPTY_RATIO and is_held_at_zero(bucket, demand)
+    is_empty = last.ratio <= EMPTY_RATIO
     projection = project_level(
         bucket,
         level,
@@ -233,7 +243,7 @@ def _active(
         at=now,
         data_age_s=age,
         worst_level=now_from(ended.low, bucket.burst),
-        held_at_zero=held_at_zero,
+        held_at_zero=stays_empty or (is_empty and is_held_at_zero(bucket, demand)),
         unit=unit,
     )
     return replace(projection, binding=binding)

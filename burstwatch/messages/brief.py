@@ -206,7 +206,7 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
         return ""
     why_not = why_no_chance(resource)
     if why_not:
-        return f"not measured, as {why_not}"
+        return f"not measured for {why_not}"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at

@@ -85,7 +85,6 @@ def danger_message(
     """A resource in danger: its alarm of this severity opened or escalated, or its bucket is empty."""
     title = danger_title(brief, severity)
     name, at_zero = plain_name(brief.resource.name), brief.at_zero
-    runs_out = f"at this load they run out {brief.between}" if brief.between else ""
     return Message(
         event=event,
         title=title,
@@ -96,11 +95,12 @@ def danger_message(
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
         facts=_lines(
+            ("Runs out", f"{brief.between}, at this load" if brief.between else ""),
             ("Chance", brief.chance),
             ("Load", brief.cause),
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
-            ("Credits", "; ".join(filter(None, [brief.credits, runs_out, brief.data]))),
+            ("Credits", "; ".join(filter(None, [brief.credits, brief.data]))),
             *(("Note", caveat) for caveat in brief.resource.words.caveats),
             ("Name", "" if name in title else name),
             ("Snooze", _snooze(brief)),

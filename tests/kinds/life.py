@@ -84,5 +84,6 @@ def _step(resource: Resource, kind: Kind, factor: float) -> float:
 
 
 def _full(resource: Resource, kind: Kind, factor: float) -> float:
-    """The share of the bucket when the load begins."""
-    return min(1.0, MINUTES * _step(resource, kind, factor))
+    """The share of the bucket when the load begins: a bucket that the load does not drain is full."""
+    step = _step(resource, kind, factor)
+    return min(1.0, MINUTES * step) if step else 1.0

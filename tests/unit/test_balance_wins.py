@@ -193,3 +193,17 @@ def test_load_that_should_have_cost_more_than_the_balance_lost_does_not_overrule
     reason = assess(seen, Config()).reason
     assert "using 480 credits/s" in reason
     assert "the published I/O would cost 5.8 times what the balance lost" in reason
+
+
+def test_a_balance_that_stays_at_zero_has_run_out_whatever_load_is_published() -> None:
+    for case in cases(range(20, 24)):
+        fall = [level for level in case.levels() if level.ratio > 0]
+        zeros = [
+            fall[-1]._replace(start_s=fall[-1].start_s + case.period_s * n, ratio=0.0)
+            for n in range(1, 1 + round(2 * 3_600 / case.period_s))
+        ]
+        levels = fall + zeros
+        for at, assessment in case.verdicts(levels, case.demand(levels)):
+            is_second_zero_known = START + at - LATE_S > zeros[1].start_s
+            if is_second_zero_known and assessment.projection.state != "exhausted":
+                pytest.fail(f"{case}: {assessment.reason}")

@@ -4,7 +4,7 @@ import math
 from itertools import groupby
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.evaluate import FEEDS, Policy, Truth
@@ -243,6 +243,7 @@ def with_demand(rates: list[float], *, ratio: float) -> History:
     ),
     st.floats(min_value=0.1, max_value=1.0),
 )
+@example([(0.0, 5), (3_000.0, 5)], 1.0)
 def test_whoever_wants_to_be_surer_is_paged_no_more_often_and_warned_as_early(
     loads: list[tuple[float, int]], ratio: float
 ) -> None:
