@@ -101,11 +101,11 @@ def chance(history: History, horizon_s: float, model: Model = MODEL) -> float:
 
 
 def why_no_chance(resource: Resource) -> str:
-    """For which buckets like this one no chance was measured, or nothing where it was."""
+    """For what credits like these no chance was ever measured, or nothing where it was."""
     if not resource.terms.is_documented or not resource.terms.is_sized:
-        return "a bucket whose size AWS does not publish"
+        return "credits of unpublished size"
     if resource.is_slow:
-        return "a bucket that lasts for hours when it is full"
+        return "credits that last for hours"
     return ""
 
 

@@ -48,7 +48,7 @@ SAFE = Danger(verdict="ok")
 class Judge:
     """Judges the instants of one history, each as if it were now: seen ``lag_s`` after its end.
 
-    ``margins`` are those of its resource. ``no_chance`` is for what buckets no chance was measured, or nothing where it was.
+    ``margins`` are those of its resource. ``no_chance`` is for what credits no chance was ever measured, or nothing where it was.
     """
 
     history: History
@@ -214,7 +214,7 @@ class Judge:
     def _how_likely(self, history: History) -> str:
         """The chance in words, and from which one pages begin where that is the same measure."""
         if self.no_chance:
-            return f"how likely that is has not been measured for {self.no_chance}"
+            return f"how likely that is was never measured for {self.no_chance}"
         likely = (
             f"{percent(self._chance(history, self.measured_s))} chance of running out {FORESIGHT}"
         )

@@ -185,7 +185,7 @@ def _outlook(projection: Projection) -> tuple[str, str]:
 
 
 def _between(projection: Projection) -> str:
-    """The earliest and the latest time, where they are not the same."""
+    """The earliest time, and that at the mean load of the last hour, where they are not the same."""
     now, likely = projection.at, projection.time_to_empty_s
     if projection.state != "finite" or likely is None or projection.low_s is None:
         return ""
@@ -197,7 +197,10 @@ def _between(projection: Projection) -> str:
         return ""
     if not last:
         return f"{earliest} at the earliest"
-    return "" if earliest == last else f"between {earliest} and {last}"
+    if earliest == last:
+        return ""
+    # The lowest load that is expected is the hour's mean, or less where what it costs is uncertain.
+    return f"{earliest} at the earliest, {last} at the hour's mean load"
 
 
 def _chance(resource: Resource, assessment: Assessment) -> str:
@@ -206,13 +209,12 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
         return ""
     why_not = why_no_chance(resource)
     if why_not:
-        return f"not measured for {why_not}"
+        return f"never measured for {why_not}; expect it at this load"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at
-    until = clock_time(now + FORESIGHT_S, now=now)
-    chance = f"{percent(assessment.chance)} to run out {FORESIGHT} (by {until})"
-    return f"{chance}, else the load falls first"
+    until, likely = clock_time(now + FORESIGHT_S, now=now), percent(assessment.chance)
+    return f"{likely} to run out {FORESIGHT} (by {until}), counting that the load may fall"
 
 
 def _fixes(

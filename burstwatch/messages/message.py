@@ -95,7 +95,7 @@ def danger_message(
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
         facts=_lines(
-            ("Runs out", f"{brief.between}, at this load" if brief.between else ""),
+            ("Runs out", brief.between),
             ("Chance", brief.chance),
             ("Load", brief.cause),
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),

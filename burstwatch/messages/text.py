@@ -10,8 +10,8 @@ from burstwatch.messages.message import Message
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
 DESCRIPTION_LENGTH = 1024
-#: A link gives way to so many facts: until when, and how likely it is; the load; and what AWS says was exceeded, and the credits.
-FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 3, "Console": 5, "Graph": 5}
+#: A link gives way to so many facts: until when, and how likely it is; the load, and the credits; and what AWS says was exceeded.
+FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 4, "Console": 5, "Graph": 5}
 #: A subject is ASCII and shorter than 100 characters.
 #: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (2026-11)
 SUBJECT_LENGTH = 99
