@@ -105,7 +105,7 @@ def why_no_chance(resource: Resource) -> str:
     if not resource.terms.is_documented or not resource.terms.is_sized:
         return "credits of unpublished size"
     if resource.is_slow:
-        return "credits that last for hours"
+        return "this kind of credits"
     return ""
 
 

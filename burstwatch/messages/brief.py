@@ -185,22 +185,21 @@ def _outlook(projection: Projection) -> tuple[str, str]:
 
 
 def _between(projection: Projection) -> str:
-    """The earliest time, and that at the mean load of the last hour, where they are not the same."""
+    """The times at which they run out, with the load of each, where these are not all the same."""
     now, likely = projection.at, projection.time_to_empty_s
     if projection.state != "finite" or likely is None or projection.low_s is None:
         return ""
-    earliest, last = (
+    earliest, expected, last = (
         "" if seconds is None or seconds >= DAY else clock_time(now + seconds, now=now)
-        for seconds in (projection.low_s, projection.high_s)
+        for seconds in (projection.low_s, likely, projection.high_s)
     )
-    if not earliest:
-        return ""
-    if not last:
-        return f"{earliest} at the earliest"
-    if earliest == last:
-        return ""
     # The lowest load that is expected is the hour's mean, or less where what it costs is uncertain.
-    return f"{earliest} at the earliest, {last} at the hour's mean load"
+    times = {
+        earliest: f"{earliest} at the earliest",
+        expected: f"{expected} at this load",
+        last: f"{last} at the past hour's mean",
+    }
+    return ", ".join(text for time, text in times.items() if time) if len(times) > 1 else ""
 
 
 def _chance(resource: Resource, assessment: Assessment) -> str:
@@ -209,7 +208,7 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
         return ""
     why_not = why_no_chance(resource)
     if why_not:
-        return f"never measured for {why_not}; expect it at this load"
+        return f"no figure for {why_not}; expected only if this load holds"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at
