@@ -204,7 +204,7 @@ def test_a_balance_that_comes_before_the_host_has_seen_its_period_out_gets_its_d
     assert view.account.published.drift == 0
 
 
-def test_a_balance_that_the_host_thought_impossible_widens_the_range_and_is_told_and_counted(
+def test_a_balance_that_the_host_thought_impossible_is_believed_and_told_and_counted(
     rig: Rig,
 ) -> None:
     rig.exporter.host.observe()
@@ -227,13 +227,12 @@ def test_a_balance_that_the_host_thought_impossible_widens_the_range_and_is_told
     assert view.account.published is not None
     assert view.account.published.drift == pytest.approx(-0.8)
     assert view.account.interval.low <= 0.2 * 5_400_000
-    assert view.account.interval.high == 5_400_000  # nobody knows which of the two is right
+    assert view.account.interval.high < 0.21 * 5_400_000
     assert view.account.disagreements == 1
     assert "lies 80.0% of the bucket below what the counters allow" in rig.problems("counters")
     labels = {"volume_id": rig.volume_id, "device": "nvme1n1", "bucket": "io"}
     page = rig.exporter.scrape()[1].decode()
     assert value(page, "burstwatch_reconciliation_disagreements_total", **labels) == 1
-    # Of the range that holds both, later balances leave what AWS says.
     for _ in range(12):
         rig.does(0, seconds=10)
         rig.exporter.host.observe()

@@ -113,21 +113,14 @@ def test_until_the_interval_is_narrow_nothing_is_likely() -> None:
     assert narrow.likely == 800
 
 
-def test_another_source_narrows_the_interval_and_widens_it_where_they_exclude_each_other() -> None:
+def test_a_published_balance_narrows_the_interval_and_takes_its_place_where_they_exclude_each_other() -> (
+    None
+):
     start = Interval(low=100, high=900, likely=800)
     assert iv.narrowed(BUCKET, start, low=200, high=400) == Interval(low=200, high=400, likely=400)
-    assert iv.narrowed(BUCKET, start, low=950, high=1_000) == Interval(low=100, high=1_000)
-
-
-@given(shares, shares, shares, shares)
-def test_the_range_of_two_sources_that_disagree_holds_what_either_of_them_allows(
-    one_end: float, other_end: float, low_of_other: float, high_of_other: float
-) -> None:
-    low, high = sorted((1_000 * one_end, 1_000 * other_end))
-    other_low, other_high = sorted((1_000 * low_of_other, 1_000 * high_of_other))
-    both = iv.widened(BUCKET, Interval(low=low, high=high), low=other_low, high=other_high)
-    assert both.low == min(low, other_low)
-    assert both.high == max(high, other_high)
+    assert iv.narrowed(BUCKET, start, low=950, high=1_000) == Interval(
+        low=950, high=1_000, likely=975
+    )
 
 
 def test_counters_that_begin_anew_leave_a_gap_and_not_a_mistake() -> None:

@@ -199,7 +199,7 @@ def test_a_balance_that_stays_at_zero_has_run_out_whatever_load_is_published() -
     for case in cases(range(20, 24)):
         fall = [level for level in case.levels() if level.ratio > 0]
         zeros = [
-            fall[-1]._replace(start_s=fall[-1].start_s + case.period_s * n, ratio=0.0)
+            LevelPoint(fall[-1].start_s + case.period_s * n, case.period_s, 0.0, fall[-1].statistic)
             for n in range(1, 1 + round(2 * 3_600 / case.period_s))
         ]
         levels = fall + zeros

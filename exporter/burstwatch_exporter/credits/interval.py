@@ -93,10 +93,10 @@ def begun(interval: Interval, *, in_flight: float) -> Interval:
 def narrowed(
     bucket: Bucket, interval: Interval, *, low: float, high: float, in_flight: float = 0.0
 ) -> Interval:
-    """With what another source knows of the balance; where the two exclude each other, all that either allows."""
+    """With what AWS knows of the balance; where the two exclude each other, AWS is right."""
     at_least, at_most = max(interval.low, low), min(interval.high, high + in_flight)
     if at_least > at_most:
-        return widened(bucket, interval, low=low, high=high, in_flight=in_flight)
+        return _guessed(bucket, low, high + in_flight, None)
     likely = interval.likely
     if likely is None:
         likely = (at_least + at_most) / 2
@@ -104,14 +104,9 @@ def narrowed(
     return Interval(low=at_least, high=at_most, likely=likely)
 
 
-def widened(
-    bucket: Bucket, interval: Interval, *, low: float, high: float, in_flight: float = 0.0
-) -> Interval:
-    """All that the interval and another source allow: nobody knows which of the two is right."""
-    return Interval(
-        low=max(0.0, min(interval.low, low)),
-        high=max(interval.high, min(bucket.capacity, high) + in_flight),
-    )
+def lowered(interval: Interval, by: float) -> Interval:
+    """With so many credits that may have been spent unseen."""
+    return Interval(low=max(0.0, interval.low - by), high=interval.high)
 
 
 def seen_at(bucket: Bucket, interval: Interval, *, in_flight: float, slack_s: float) -> Interval:

@@ -14,6 +14,7 @@ from burstwatch_exporter.credits.disk_spec import DiskSpec, charge_of, pieces_of
 from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.credits.recent_demand import RecentDemand
 from burstwatch_exporter.credits.trail import Trail
+from burstwatch_exporter.credits.unexplained import Unexplained
 from burstwatch_exporter.kernel.blocks import Disk
 from burstwatch_exporter.kernel.diskstats import Counters
 from burstwatch_exporter.kernel.evidence import MOST_IN_FLIGHT, Doubt
@@ -87,7 +88,7 @@ class _Before:
     interval: Interval
     reading: Reading
     origin: Origin
-    charged: Charge
+    counted: Charge
 
 
 @dataclass(kw_only=True, slots=True)
@@ -138,7 +139,7 @@ class Ledger:
         self.bucket: Bucket = spec.bucket
         self.own_bucket: Bucket = spec.own_bucket
         self.origin, self.reading = origin, reading
-        self.charged = Charge(least=0.0, nominal=0.0, most=0.0)
+        self._counted = self._uncounted = Charge(least=0.0, nominal=0.0, most=0.0)
         self._pieces = pieces_of(disk, spec)
         self.interval = iv.begun(start, in_flight=self._in_flight())
         self._slack_s = reading.slack_s
@@ -150,6 +151,7 @@ class Ledger:
             self.recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
             self.recent.note(reading.at, spent)
         self._trail = Trail() if with_trail else None
+        self._unexplained = Unexplained()
         self._knows_wall = True
         #: Why the newest counters are not believed, and for how long they have been waited for.
         self.doubt = reading.doubt
@@ -198,8 +200,16 @@ class Ledger:
         in_flight = self._in_flight()
         self.overdraft.note(cost, self.interval, refilled=self.own_bucket.refill * seconds)
         self._trust = Trust.CONFIRMED
+        uncounted = self._beside(cost, seconds)
+        spent = cost + uncounted
+        # Where more is spent than is counted, nobody knows the most of it.
+        most = TOLERANCE * self.own_bucket.burst * seconds if uncounted.most else cost.most
         self.interval = iv.after_seen(
-            self.own_bucket, self.interval, seconds=seconds, charge=cost, in_flight=in_flight
+            self.own_bucket,
+            self.interval,
+            seconds=seconds,
+            charge=replace(spent, most=most),
+            in_flight=in_flight,
         )
         if self._is_contradicted_by(cost, seconds):
             if self.disk.sequence and (self._before is None or self._before.has_fallen):
@@ -212,28 +222,40 @@ class Ledger:
             self._know_nothing()
         elif self.origin == "contradicted" and reading.at - self._contradicted_at > CONTRADICTED_S:
             self.origin = "unknown"
-        self.charged += cost
+        self._counted += cost
+        self._uncounted += uncounted
         if slept_s:  # a rate over a time in which nothing was counted is none
             self._forget_demand()
         else:
-            self.recent.note(reading.at, cost)
+            self.recent.note(reading.at, spent)
         if self._trail is not None:
             self._trail.note(
-                reading.wall_s, charged=self.charged, in_flight=in_flight, interval=self.seen()
+                reading.wall_s, charged=self._counted, in_flight=in_flight, interval=self.seen()
             )
+
+    def _beside(self, cost: Charge, seconds: float) -> Charge:
+        """What the published balances show to be spent beside counted I/O of this ``cost``; below 0 where it costs less."""
+        more = self._unexplained.rate_at(self.reading.wall_s) * seconds
+        if more >= 0:
+            return Charge(least=0.0, nominal=more, most=TOLERANCE * more)
+        return Charge(least=max(-cost.least, more), nominal=max(-cost.nominal, more), most=0.0)
+
+    @property
+    def charged(self) -> Charge:
+        """All that was spent: what was counted, and what the published balances show beside it."""
+        return self._counted + self._uncounted
+
+    @property
+    def is_published_empty(self) -> bool:
+        """True if CloudWatch's newest balances are empty: what came in did not stay."""
+        return self._unexplained.is_empty
 
     def distrust(self, seconds: float) -> None:
         """Take it that in so many seconds before the newest reading anything may have been done.
 
         The most that can be spent is the burst rate, with what counters may be off.
         """
-        spent = TOLERANCE * self.own_bucket.burst * seconds
-        self.interval = iv.widened(
-            self.own_bucket,
-            self.interval,
-            low=self.interval.low - spent,
-            high=self.interval.high,
-        )
+        self.interval = iv.lowered(self.interval, TOLERANCE * self.own_bucket.burst * seconds)
         self._forget_demand()
 
     def _lose(self, reading: Reading) -> None:
@@ -301,7 +323,7 @@ class Ledger:
         self.interval = before.interval
         self.reading = before.reading
         self.origin = before.origin
-        self.charged = before.charged
+        self._counted = before.counted
         self._before = None
         self._wary_until = -math.inf
         self._trust = Trust.UNCONFIRMED
@@ -316,7 +338,7 @@ class Ledger:
             interval=self.interval,
             reading=self.reading,
             origin=self.origin,
-            charged=self.charged,
+            counted=self._counted,
         )
 
     @property
@@ -376,27 +398,39 @@ class Ledger:
         return self._trail is not None and self._trail.has_seen(point)
 
     def reconcile(self, point: LevelPoint) -> float | None:
-        """Narrow the interval by a published balance; how far it was outside, as a share, if known.
+        """Go by a published balance; how far it was outside of the interval, as a share, if known.
 
-        One that is outside widens it: nobody knows whether it is AWS or the host that counts wrongly.
+        One that is outside takes the interval's place: the balance is the truth, and the counters have missed something.
         """
         bucket = self.own_bucket
         if self._trail is None:
             return None
         drift = self._trail.drift(bucket, point)
-        bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self.charged)
-        if self._knows_wall and (bounds is None or drift):
+        self._unexplained.note(point, self._trail, bucket)
+        is_explained = not drift and not self._unexplained.rate_at(self.reading.wall_s)
+        bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self._counted)
+        if self._knows_wall and (bounds is None or not is_explained):
             # Of before it looked, or against what it saw: anything may have been done since.
             bounds = iv.since_datapoint(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:
             low, high = bounds
-            take = iv.widened if drift else iv.narrowed
-            self.interval = take(
-                bucket, self.interval, low=low, high=high, in_flight=self._in_flight()
+            before = replace(iv.unknown(bucket), likely=self._likely_since(point))
+            self.interval = iv.narrowed(
+                bucket,
+                self.interval if is_explained else before,
+                low=low,
+                high=high,
+                in_flight=self._in_flight(),
             )
             self.origin = "doubted" if drift else "published"
         self.disagreements += bool(drift)
         return drift
+
+    def _likely_since(self, point: LevelPoint) -> float:
+        """The credits that are likely to be left now, if what was spent lately was spent since a datapoint too."""
+        seconds = max(0.0, self.reading.wall_s - point.end_s)
+        gained = (self.own_bucket.refill - self.recent.recent()) * seconds
+        return point.ratio * self.own_bucket.capacity + gained
 
     def seen(self) -> Interval:
         """The interval at the newest reading, also where its counters are still waited for."""

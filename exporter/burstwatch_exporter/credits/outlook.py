@@ -50,7 +50,7 @@ def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection
         at=ledger.reading.wall_s,
         data_age_s=0.0,
         worst_level=interval.low,
-        held_at_zero=guess <= 0 and is_held_at_zero(bucket, demand),
+        held_at_zero=ledger.is_published_empty or (guess <= 0 and is_held_at_zero(bucket, demand)),
     )
     projection = replace(projection, binding=binding)
     if demand.high == 0:
@@ -69,6 +69,8 @@ def likely_level(ledger: Ledger) -> tuple[float | None, str]:
     """
     interval = ledger.seen()
     capacity = ledger.own_bucket.capacity
+    if ledger.is_published_empty:
+        return 0.0, ""
     if _is_cheaper(ledger):
         return None, CHEAPER
     if interval.likely is None:

@@ -33,5 +33,5 @@ class Published:
         side = "above" if (self.drift or 0.0) > 0 else "below"
         return (
             f"CloudWatch's balance of {recorded_time(self.point.end_s)} lies {abs(self.drift or 0.0):.1%} of the bucket "
-            f"{side} what the counters allow, so the range holds both"
+            f"{side} what the counters allow, and takes their place"
         )

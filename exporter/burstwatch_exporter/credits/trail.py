@@ -26,8 +26,7 @@ class TrailStep:
     """An instant by the wall clock: what had been charged until then, and the interval."""
 
     wall_s: float
-    least: float
-    most: float
+    charged: Charge
     in_flight: float
     low: float
     high: float
@@ -47,9 +46,7 @@ class Trail:
             steps.clear()
         if steps and wall_s - steps[-1].wall_s < STEP_S:
             return
-        steps.append(
-            TrailStep(wall_s, charged.least, charged.most, in_flight, interval.low, interval.high)
-        )
+        steps.append(TrailStep(wall_s, charged, in_flight, interval.low, interval.high))
         while steps[0].wall_s < wall_s - KEPT_S:
             steps.popleft()
 
@@ -80,8 +77,7 @@ class Trail:
 
         None where what was done since is not known.
         """
-        before = next((s for s in reversed(self._steps) if s.wall_s <= point.start_s), None)
-        after = next((s for s in self._steps if s.wall_s >= point.end_s), None)
+        before, after = self._until(point.start_s), self._from(point.end_s)
         if before is None or after is None:
             return None
         error = BALANCE_STEP * bucket.capacity
@@ -90,10 +86,30 @@ class Trail:
         # since its start is known then, and since its end else.
         since_s = point.start_s if point.statistic == "Minimum" else point.end_s
         came_in = bucket.refill * max(0.0, wall_s - since_s)
-        low = min(bucket.capacity, level - error + came_in) - (charged.most - before.most)
+        low = min(bucket.capacity, level - error + came_in) - (charged.most - before.charged.most)
         high = level + error + bucket.refill * max(0.0, wall_s - point.start_s)
-        high -= max(0.0, charged.least - after.least - after.in_flight)
+        high -= max(0.0, charged.least - after.charged.least - after.in_flight)
         return max(0.0, low), min(bucket.capacity, max(0.0, high))
+
+    def between(self, begin_s: float, end_s: float) -> Charge | None:
+        """What was counted from one instant to another, up to a step; None where the host did not look all the time."""
+        before, begin = self._until(begin_s), self._from(begin_s)
+        end, after = self._until(end_s), self._from(end_s)
+        if before is None or begin is None or end is None or after is None:
+            return None
+        return Charge(
+            least=max(0.0, end.charged.least - begin.charged.least - begin.in_flight),
+            nominal=max(0.0, end.charged.nominal - before.charged.nominal),
+            most=after.charged.most - before.charged.most + after.in_flight,
+        )
+
+    def _until(self, wall_s: float) -> TrailStep | None:
+        """The last step up to then."""
+        return next((step for step in reversed(self._steps) if step.wall_s <= wall_s), None)
+
+    def _from(self, wall_s: float) -> TrailStep | None:
+        """The first step from then on."""
+        return next((step for step in self._steps if step.wall_s >= wall_s), None)
 
     def _around(self, point: LevelPoint) -> Iterator[TrailStep]:
         """The steps of a datapoint's period, if there is one on either side of it too."""

@@ -76,8 +76,8 @@ BURST = gauge(
 CHARGED = counter(
     "credits_charged",
     (*BUCKET, "bound"),
-    "Credits that the I/O has cost since this process started. By bound: least (EBS merges all I/O), likely (each "
-    "random I/O costs one credit) and most (EBS merges nothing).",
+    "Credits spent since this process started: what the I/O has cost, and what CloudWatch's balances show beside it. By bound: "
+    "least (EBS merges all I/O), likely (each random I/O costs one credit) and most (EBS merges nothing).",
 )
 BALANCE = gauge(
     "credit_balance_ratio",
@@ -135,7 +135,7 @@ DRIFT = gauge(
 DISAGREEMENTS = counter(
     "reconciliation_disagreements",
     BUCKET,
-    "How many balances of CloudWatch were outside the range, which then was widened to hold both.",
+    "How many balances of CloudWatch were outside the range, which the balance then replaced.",
 )
 _LOG_PAGE = "from EBS NVMe log page 0xD0, since the attachment"
 EBS_READ_OPS = counter("ebs_read_ops", VOLUME, f"Reads completed, {_LOG_PAGE} (total_read_ops).")
