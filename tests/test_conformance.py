@@ -68,6 +68,10 @@ def check_metrics(kind: Kind, examples: ModuleType) -> None:
             raise KeyError(metric)
 
 
+#: Members of requests without which AWS leaves something out of a list.
+HIDES = {"IncludeManagedResources"}
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=by_name)
 def test_a_kind_names_only_operations_and_fields_that_aws_has(kind: Kind) -> None:
     for listing in kind.listings:
@@ -95,6 +99,15 @@ def test_a_kind_narrows_its_calls_only_by_what_its_api_takes(kind: Kind) -> None
         for scope in scopes:
             assert shape is not None
             assert set(listing.arguments(scope)) <= set(shape.members)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=by_name)
+def test_a_kind_asks_for_what_aws_hides_by_default(kind: Kind) -> None:
+    for listing in kind.listings:
+        shape = service_model(listing.service).operation_model(listing.operation).input_shape
+        assert shape is not None
+        for name in HIDES & set(shape.members):
+            assert listing.arguments(Scope())[name] is True
 
 
 def a_listing(operation: str, items: str) -> Listing:

@@ -177,7 +177,10 @@ def _delete_alarms() -> Statement:
 def _doctor() -> tuple[Statement, ...]:
     return (
         Statement(sid="ReadAlarms", actions=ALARM_READS),
-        Statement(sid="ReadQuotas", actions=("lambda:GetAccountSettings",)),
+        Statement(
+            sid="ReadQuotasAndVisibility",
+            actions=("ec2:GetManagedResourceVisibility", "lambda:GetAccountSettings"),
+        ),
         Statement(
             sid="ReadTheDeployment",
             actions=(

@@ -39,12 +39,21 @@ def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Sc
     return arguments
 
 
+def with_managed(arguments: Callable[[Scope], Arguments]) -> Callable[[Scope], Arguments]:
+    """The arguments of a call that also lists what services of AWS manage, such as the nodes of EKS Auto Mode.
+
+    Since 2026-04-22 AWS hides those from whoever does not ask for them, unless an account says otherwise:
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_GetManagedResourceVisibility.html (2026-11)
+    """
+    return lambda scope: {**arguments(scope), "IncludeManagedResources": True}
+
+
 INSTANCES = Listing(
     service="ec2",
     operation="DescribeInstances",
     items="Reservations[].Instances[]",
     identify=identified_by("InstanceId"),
-    arguments=filtered_by("instance-id"),
+    arguments=with_managed(filtered_by("instance-id")),
     ids_per_call=FILTER_VALUES,
     page_size=PAGE_SIZE,
 )
@@ -53,7 +62,7 @@ VOLUMES = Listing(
     operation="DescribeVolumes",
     items="Volumes[]",
     identify=identified_by("VolumeId"),
-    arguments=filtered_by("volume-id", parent_filter="attachment.instance-id"),
+    arguments=with_managed(filtered_by("volume-id", parent_filter="attachment.instance-id")),
     ids_per_call=FILTER_VALUES,
     page_size=PAGE_SIZE,
 )

@@ -30,6 +30,7 @@ from burstwatch.kinds._ec2 import (
     managed_by,
     started_at,
     types_in,
+    with_managed,
 )
 from burstwatch.kinds._names import name_from_tags
 from burstwatch.kinds._spent import demand_of
@@ -64,7 +65,7 @@ MODIFICATIONS = Listing(
     operation="DescribeVolumesModifications",
     items="VolumesModifications[]",
     identify=identified_by("VolumeId"),
-    arguments=filtered_by("volume-id"),
+    arguments=with_managed(filtered_by("volume-id")),
     page_size=500,  # the most that AWS takes
 )
 

@@ -191,3 +191,11 @@ def test_nodes_of_two_clusters_are_told_apart_and_refused_metrics_are_a_problem(
     code, _, err = burstwatch(cloud, "audit-alarms")
     assert code != 0
     assert "GetMetricData" in err
+
+
+def test_what_aws_does_not_list_and_publishes_is_not_called_gone(cloud: Cloud) -> None:
+    alarm(cloud, "of-one-that-is-not-listed", volume(cloud))
+    cloud.aws.unlisted = set(cloud.aws.regions["us-east-1"].volumes)
+    record = audited(cloud)["of-one-that-is-not-listed"]
+    assert record["result"] == "not judged"
+    assert "published its level in the last 14 days" in record["reason"]

@@ -41,7 +41,7 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
     calls of an operation are; ``failing_pages`` which call of an operation is refused;
     ``throttled_pages`` of GetMetricData after a first are; the next call of a
     ``stalled`` operation is answered once its event is set; ``cut`` is how many answers of one end in the middle, and those of ``hollow`` ones have nothing in them;
-    ``unlisted`` volumes are missing from every listing, and what ``doubles`` has the first item of each list twice; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
+    ``managed_resources`` are hidden from listings that do not ask for them, as AWS's default is, or visible. ``unlisted`` volumes are missing from every listing, and what ``doubles`` has the first item of each list twice; ``repeats_tokens`` makes GetMetricData answer the same page for ever;
     ``before`` has what a test does with the arguments of an operation before that is answered;
     ``failing_series`` maps a resource to the status code of
     its series; ``partial_after`` splits GetMetricData into pages of so many points;
@@ -67,6 +67,7 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
     cut: dict[str, int] = field(default_factory=dict)
     hollow: set[str] = field(default_factory=set)
     unlisted: set[str] = field(default_factory=set)
+    managed_resources: str = "hidden"
     doubles: bool = False
     repeats_tokens: bool = False
     before: dict[str, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
@@ -268,13 +269,15 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         return {"Regions": [{"RegionName": name} for name in self.enabled]}
 
     def _DescribeVolumes(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        found = _filtered(region.volumes, params, "volume-id", wild=self.takes_wildcards)
+        found = self._visible(
+            _filtered(region.volumes, params, "volume-id", wild=self.takes_wildcards), params
+        )
         found = [one for one in found if one["VolumeId"] not in self.unlisted]
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Volumes": items, "NextToken": token}
 
     def _DescribeInstances(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
-        found = _filtered(region.instances, params, "instance-id")
+        found = self._visible(_filtered(region.instances, params, "instance-id"), params)
         items, token = self._page(found, params, least=5, most=1_000)
         return {"Reservations": [{"Instances": [item]} for item in items], "NextToken": token}
 
@@ -290,9 +293,27 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         self, params: dict[str, Any], region: Region, _n: str
     ) -> dict[str, Any]:
         names = ids_that_match(region.modifications, params, "volume-id", wild=self.takes_wildcards)
-        found = (region.modifications[name] for name in names)
+        managed = {name for name in names if _is_hidden(region.volumes.get(name, {}))}
+        found = [
+            region.modifications[name]
+            for name in names
+            if name not in managed or self._shows_managed(params)
+        ]
         items, token = self._page(found, params, least=5, most=500)
         return {"VolumesModifications": items, "NextToken": token}
+
+    def _GetManagedResourceVisibility(self, _p: Any, _r: Region, _n: str) -> dict[str, Any]:
+        return {"Visibility": {"DefaultVisibility": self.managed_resources}}
+
+    def _shows_managed(self, params: dict[str, Any]) -> bool:
+        return self.managed_resources == "visible" or bool(params.get("IncludeManagedResources"))
+
+    def _visible(
+        self, items: Iterable[dict[str, Any]], params: dict[str, Any]
+    ) -> Iterable[dict[str, Any]]:
+        """What a listing shows: since 2026-04 AWS hides what its services manage from whoever does not ask for it."""
+        shows_all = self._shows_managed(params)
+        return [item for item in items if shows_all or not _is_hidden(item)]
 
     def _GetMetricData(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         queries = params["MetricDataQueries"]
@@ -576,6 +597,10 @@ def _filtered(
     others = [one for one in params.get("Filters", ()) if one["Name"] != id_filter]
     names = ids_that_match(there, params, id_filter, wild=wild)
     return (there[name] for name in names if matches(there[name], others))
+
+
+def _is_hidden(item: dict[str, Any]) -> bool:
+    return bool(item.get("Operator", {}).get("HiddenByDefault"))
 
 
 def _seconds(value: Any) -> float:

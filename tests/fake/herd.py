@@ -16,6 +16,9 @@ TRAFFIC = (
 BALANCE = "BurstBalance"
 SIZES_GIB = (20, 50, 100, 300, 500, 900)
 IO_BYTES = 16_384
+#: Every tenth instance, and its volumes, are of a service that AWS hides from listings that do not ask for them.
+MANAGED_EVERY = 10
+MANAGED = {"Operator": {"Managed": True, "Principal": "eks.amazonaws.com", "HiddenByDefault": True}}
 MINUTE = 60
 #: Of a hundred volumes: those with a bucket that is off full, and those with a full one. The
 #: others are gp3.
@@ -80,6 +83,7 @@ class Herd:
                     "Size": size_of(number),
                     "State": "in-use",
                     "Tags": [{"Key": "Name", "Value": f"disk {number}"}],
+                    **(MANAGED if number // 2 % MANAGED_EVERY == 0 else {}),
                     "Attachments": [
                         {"InstanceId": instance_id, "Device": "/dev/sdf", "State": "attached", "VolumeId": volume_id}
                     ],
@@ -90,7 +94,8 @@ class Herd:
         """As DescribeInstances has them, by id."""
         for number in range((self.count + 1) // 2):
             name = f"i-0a{number:015x}"
-            yield name, {"InstanceId": name, "InstanceType": "m5.large"}
+            managed = MANAGED if number % MANAGED_EVERY == 0 else {}
+            yield name, {"InstanceId": name, "InstanceType": "m5.large", **managed}
 
     def metrics(self) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
         """Every metric that there is."""

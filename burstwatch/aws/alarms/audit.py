@@ -235,8 +235,12 @@ def judge_alarm(
     """
     resource = next((r for r in resources if r.level_metric == alarm.metric), None)
     resource = resource or next(iter(resources), None)
+    judgement: AuditJudgement
     if resource is None and not is_listed_whole:
-        judgement: AuditJudgement = "not judged", "what it watches could not be listed", None
+        judgement = "not judged", "what it watches could not be listed", None
+    elif resource is None and lowest is not None:
+        why = f"AWS does not list what it watches, and published its level in the last {LOOK_BACK_DAYS} days"
+        judgement = "not judged", why, None
     else:
         judgement = (
             _cannot_fire(alarm, resource)

@@ -33,6 +33,8 @@ def examine(
         return
     for kind in kinds:
         yield from _permissions(clients, kind, now)
+    if any(kind.inventory.service == "ec2" for kind in kinds):
+        yield from _guarded("managed resources", partial(_managed_resources, clients))
     yield from _deployed(clients, name, stack, now)
     for kind in kinds:
         yield from _guarded(
@@ -104,6 +106,14 @@ def _permissions(clients: Clients, kind: Kind, now: float) -> Iterator[Finding]:
             yield Finding(check=check, state="failed", detail=detail, do=todo)
         else:
             yield Finding(check=check, state="ok", detail="allowed")
+
+
+def _managed_resources(clients: Clients) -> Iterator[Finding]:
+    """Tell whether EC2 hides what services of AWS manage: the listings ask for it in either case."""
+    settings = clients("ec2").get_managed_resource_visibility()["Visibility"]
+    default = settings.get("DefaultVisibility", "hidden")
+    detail = f"{default} by default, and listed here in either case"
+    yield Finding(check="managed resources", state="ok", detail=detail)
 
 
 def _read_page(clients: Clients, listing: Listing) -> None:
