@@ -186,20 +186,22 @@ def _outlook(projection: Projection) -> tuple[str, str]:
 
 def _between(projection: Projection) -> str:
     """The times at which they run out, with the load of each, where these are not all the same."""
-    now, likely = projection.at, projection.time_to_empty_s
-    if projection.state != "finite" or likely is None or projection.low_s is None:
+    if projection.state != "finite":
         return ""
-    earliest, expected, last = (
-        "" if seconds is None or seconds >= DAY else clock_time(now + seconds, now=now)
-        for seconds in (projection.low_s, likely, projection.high_s)
-    )
-    # The lowest load that is expected is the hour's mean, or less where what it costs is uncertain.
-    times = {
-        earliest: f"{earliest} at the earliest",
-        expected: f"{expected} at this load",
-        last: f"{last} at the past hour's mean",
+    now = projection.at
+    loads = {
+        _time_of(projection.low_s, now): "at the earliest",
+        _time_of(projection.time_to_empty_s, now): "at this load",
+        _time_of(projection.high_s, now): "at the least load expected",
     }
-    return ", ".join(text for time, text in times.items() if time) if len(times) > 1 else ""
+    return ", ".join(f"{time} {load}" for time, load in loads.items()) if len(loads) > 1 else ""
+
+
+def _time_of(seconds: float | None, now: float) -> str:
+    """The clock time in so many seconds, if that is within a day."""
+    if seconds is None or seconds >= DAY:
+        return "not within a day"
+    return clock_time(now + seconds, now=now)
 
 
 def _chance(resource: Resource, assessment: Assessment) -> str:
@@ -208,7 +210,8 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
         return ""
     why_not = why_no_chance(resource)
     if why_not:
-        return f"no figure for {why_not}; expected only if this load holds"
+        is_finite = assessment.projection.state == "finite"
+        return f"no figure for {why_not}{'; expected only if this load holds' if is_finite else ''}"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at

@@ -1,5 +1,6 @@
 """CloudWatch's balance is believed on the host too: what the counters do not explain is spent all the same."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -155,6 +156,108 @@ def test_load_that_explains_the_fall_is_what_is_charged() -> None:
     fall.shape, fall.explained = "straight", 1.0
     *_, last = fall.instants()
     assert last.charged == pytest.approx(int(last.ledger.reading.counters.ops), rel=0.02)
+
+
+@dataclass(kw_only=True)
+class Life:
+    """Hours of counted I/O that comes and goes, and for some of them I/O that no counter has."""
+
+    seed: int
+    hidden: float
+    ledger: Ledger = field(init=False)
+    counted: float = 0.0
+    level: float = 0.0
+    hidden_end_s: float = 0.0
+
+    def instants(self) -> Iterator[tuple[float, float]]:
+        """The time and the level, each time that AWS has just been asked."""
+        random = Random(self.seed)  # noqa: S311 - the same each time
+        period_s, asked_s = random.choice([60.0, 60.0, 300.0]), random.choice([60.0, 300.0, 300.0])
+        late_s, end_s = random.uniform(60.0, 300.0), random.uniform(3.0, 6.0) * 3_600
+        hidden_from_s = random.uniform(1_800.0, end_s / 2)
+        self.hidden_end_s = hidden_from_s + random.uniform(300.0, 3_600.0)
+        self.level = random.random() * BUCKET.capacity
+        self.ledger = a_ledger(iv.unknown(BUCKET), a_promise(BUCKET))
+        published: list[LevelPoint] = []
+        phase_end_s, rate, lowest = 0.0, 0, self.level
+        for tick in range(1, round(end_s / READ_S)):
+            at = tick * READ_S
+            if at >= phase_end_s:
+                rate = random.choice([0, 0, 50, 280, 300, 500, 1_000, 3_000])
+                phase_end_s = at + random.choice([30, 60, 120, 600, 1_800, 3_600])
+            self.spend(rate, self.hidden if hidden_from_s < at <= self.hidden_end_s else 0.0)
+            lowest = min(lowest, self.level)
+            counters = done(int(self.counted), int(self.counted) * IO_KIB)
+            self.ledger.note(Reading(at=at, wall_s=at, slack_s=0.0, counters=counters))
+            if at % period_s == 0:
+                ratio = round(lowest / BUCKET.capacity, 4)
+                published.append(LevelPoint(at - period_s, period_s, ratio, "Minimum"))
+                lowest = self.level
+            arrived = [point for point in published if point.end_s <= at - late_s]
+            if at % asked_s == 0 and arrived:
+                self.ledger.reconcile(arrived[-1])
+                yield at, self.level
+
+    def spend(self, rate: float, hidden: float) -> None:
+        there = self.level + BUCKET.refill * READ_S
+        counted = min(rate * READ_S, there)
+        unseen = min(hidden * READ_S, there - counted)
+        self.counted += counted
+        self.level = min(BUCKET.capacity, there - counted - unseen)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_where_all_io_is_counted_nothing_else_is_charged(seed: int) -> None:
+    life = Life(seed=seed, hidden=0.0)
+    for at, level in life.instants():
+        seen, error = life.ledger.seen(), ROUNDING * BUCKET.capacity
+        assert seen.low - error <= level <= seen.high + error, at
+        assert abs(life.ledger.charged.nominal - life.counted) <= 0.02 * BUCKET.capacity, at
+
+
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("hidden", [200.0, 2_000.0])
+def test_what_no_counter_had_is_charged_no_more_once_it_has_ended(seed: int, hidden: float) -> None:
+    life = Life(seed=seed, hidden=hidden)
+    before = math.inf
+    for at, _ in life.instants():
+        beside = life.ledger.charged.nominal - life.counted
+        if at > life.hidden_end_s + 2_700:
+            before = min(before, beside)
+            assert beside - before <= 0.01 * BUCKET.capacity, at
+
+
+def test_a_clock_that_is_set_back_forgets_what_was_spent_unseen() -> None:
+    ledger, level = a_ledger(iv.unknown(BUCKET), a_promise(BUCKET)), 0.9
+    for tick in range(1, 360):
+        at = tick * READ_S
+        level -= 2_000 * READ_S / BUCKET.capacity
+        ledger.note(Reading(at=at, wall_s=at, slack_s=0.0, counters=done()))
+        if at % MINUTE_S == 0:
+            ledger.reconcile(LevelPoint(at - MINUTE_S, MINUTE_S, max(0.0, level), "Minimum"))
+    ledger.forget_trail()
+    charged = ledger.charged.nominal
+    assert charged > BUCKET.capacity / 2
+    for tick in range(360, 720):
+        at = tick * READ_S
+        ledger.note(Reading(at=at, wall_s=at - 7_200, slack_s=0.0, counters=done()))
+    assert ledger.charged.nominal == charged
+
+
+def test_without_newer_balances_unseen_spending_makes_the_credits_unknown() -> None:
+    ledger, level = a_ledger(iv.unknown(BUCKET), a_promise(BUCKET)), 0.9
+    states = []
+    for tick in range(1, 780):
+        at = tick * READ_S
+        level -= 500 * READ_S / BUCKET.capacity
+        ledger.note(Reading(at=at, wall_s=at, slack_s=0.0, counters=done(tick * 100, tick * 1_600)))
+        if at % MINUTE_S == 0 and at <= 1_800:
+            ledger.reconcile(LevelPoint(at - MINUTE_S, MINUTE_S, level, "Minimum"))
+        states.append(project(ledger, STILL, "none"))
+    assert states[200].state == "finite"
+    assert states[400].state == "unknown"
+    assert "there is no newer one" in states[400].reason
+    assert states[-1].state != "unknown"  # after an hour the counters are all that there is
 
 
 @pytest.mark.many

@@ -89,6 +89,7 @@ class _Before:
     reading: Reading
     origin: Origin
     counted: Charge
+    uncounted: Charge
 
 
 @dataclass(kw_only=True, slots=True)
@@ -203,7 +204,8 @@ class Ledger:
         uncounted = self._beside(cost, seconds)
         spent = cost + uncounted
         # Where more is spent than is counted, nobody knows the most of it.
-        most = TOLERANCE * self.own_bucket.burst * seconds if uncounted.most else cost.most
+        is_open = self._unexplained.is_open_at(reading.wall_s)
+        most = TOLERANCE * self.own_bucket.burst * seconds if is_open else cost.most
         self.interval = iv.after_seen(
             self.own_bucket,
             self.interval,
@@ -236,9 +238,15 @@ class Ledger:
     def _beside(self, cost: Charge, seconds: float) -> Charge:
         """What the published balances show to be spent beside counted I/O of this ``cost``; below 0 where it costs less."""
         more = self._unexplained.rate_at(self.reading.wall_s) * seconds
-        if more >= 0:
-            return Charge(least=0.0, nominal=more, most=TOLERANCE * more)
-        return Charge(least=max(-cost.least, more), nominal=max(-cost.nominal, more), most=0.0)
+        if more < 0:
+            return Charge(least=max(-cost.least, more), nominal=max(-cost.nominal, more), most=0.0)
+        bucket, likely = self.own_bucket, self.interval.likely
+        # Nobody spends more than a burst, nor what is not there.
+        room = TOLERANCE * bucket.burst * seconds - cost.nominal
+        if likely is not None:
+            room = min(room, likely + bucket.refill * seconds - cost.nominal)
+        more = max(0.0, min(more, room))
+        return Charge(least=0.0, nominal=more, most=TOLERANCE * more)
 
     @property
     def charged(self) -> Charge:
@@ -246,9 +254,15 @@ class Ledger:
         return self._counted + self._uncounted
 
     @property
+    def has_lost_sight(self) -> bool:
+        """True if more was spent than is counted when CloudWatch's last balance came, and that is too long ago to go by."""
+        now = self.reading.wall_s
+        return self._unexplained.is_open_at(now) and not self._unexplained.rate_at(now)
+
+    @property
     def is_published_empty(self) -> bool:
         """True if CloudWatch's newest balances are empty: what came in did not stay."""
-        return self._unexplained.is_empty
+        return self._unexplained.is_empty_at(self.reading.wall_s)
 
     def distrust(self, seconds: float) -> None:
         """Take it that in so many seconds before the newest reading anything may have been done.
@@ -323,7 +337,8 @@ class Ledger:
         self.interval = before.interval
         self.reading = before.reading
         self.origin = before.origin
-        self._counted = before.counted
+        self._counted, self._uncounted = before.counted, before.uncounted
+        self._trail = None if self._trail is None else Trail()
         self._before = None
         self._wary_until = -math.inf
         self._trust = Trust.UNCONFIRMED
@@ -339,6 +354,7 @@ class Ledger:
             reading=self.reading,
             origin=self.origin,
             counted=self._counted,
+            uncounted=self._uncounted,
         )
 
     @property
@@ -369,6 +385,7 @@ class Ledger:
         """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
         self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
+        self._unexplained = Unexplained()
 
     def kept(self) -> tuple[Interval, Reading]:
         """The interval for a later process, which knows nothing of this one's slack, and the reading that it is of.
@@ -406,10 +423,13 @@ class Ledger:
         if self._trail is None:
             return None
         drift = self._trail.drift(bucket, point)
-        self._unexplained.note(point, self._trail, bucket)
+        if not self.spec.is_changing:
+            self._unexplained.note(point, self._trail, bucket)
         is_explained = not drift and not self._unexplained.rate_at(self.reading.wall_s)
         bounds = self._trail.now(bucket, point, wall_s=self.reading.wall_s, charged=self._counted)
-        if self._knows_wall and (bounds is None or not is_explained):
+        # After the wall clock was set, what the host saw tells how old a datapoint is.
+        is_dated = self._knows_wall or self._trail.has_seen(point)
+        if is_dated and (bounds is None or not is_explained):
             # Of before it looked, or against what it saw: anything may have been done since.
             bounds = iv.since_datapoint(bucket, point, wall_s=self.reading.wall_s)
         if bounds is not None:

@@ -15,6 +15,7 @@ from burstwatch_exporter.credits.ledger import CONTRADICTION, Ledger
 AT_BASELINE = (0.97, 1.06)
 #: With less than this share left by count, one that is held at its baseline has none.
 ALMOST_EMPTY = 0.1
+UNSEEN = "more was spent than is counted here when CloudWatch's last balance came, and there is no newer one"
 CHEAPER = "more is served than an empty bucket allows, so an operation costs less than one credit"
 
 
@@ -27,6 +28,8 @@ def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection
         return _unknown(ledger, ledger.doubt.reason)
     if not ledger.recent.has_looked:
         return _unknown(ledger, "seen once, so its load is not known yet")
+    if ledger.has_lost_sight:
+        return _unknown(ledger, UNSEEN)
     # The demand from here on, in credits a second.
     bucket = ledger.bucket
     demand = expected(ledger.recent.lately(limit=ledger.spec.limit.rate), burst=bucket.burst)
@@ -71,6 +74,8 @@ def likely_level(ledger: Ledger) -> tuple[float | None, str]:
     capacity = ledger.own_bucket.capacity
     if ledger.is_published_empty:
         return 0.0, ""
+    if ledger.has_lost_sight:
+        return None, UNSEEN
     if _is_cheaper(ledger):
         return None, CHEAPER
     if interval.likely is None:

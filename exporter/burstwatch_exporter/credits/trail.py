@@ -91,6 +91,28 @@ class Trail:
         high -= max(0.0, charged.least - after.charged.least - after.in_flight)
         return max(0.0, low), min(bucket.capacity, max(0.0, high))
 
+    def instant_of(self, point: LevelPoint, bucket: Bucket) -> float | None:
+        """When a balance was as it is published, if the counters tell everything; None where the host did not look then.
+
+        A Minimum is of the instant at which the least was left, and an Average of the middle of its period.
+        """
+        around = list(self._around(point))
+        if not around:
+            return None
+        if point.statistic != "Minimum":
+            return point.start_s + point.period_s / 2
+        inside = [step for step in around if point.start_s <= step.wall_s <= point.end_s]
+        lowest = min(
+            inside or around, key=lambda step: bucket.refill * step.wall_s - step.charged.nominal
+        )
+        return lowest.wall_s
+
+    def may_be_full(self, bucket: Bucket, begin_s: float, end_s: float) -> bool:
+        """True if the bucket may have been full at some step between two instants."""
+        return any(
+            step.high >= bucket.capacity for step in self._steps if begin_s <= step.wall_s <= end_s
+        )
+
     def between(self, begin_s: float, end_s: float) -> Charge | None:
         """What was counted from one instant to another, up to a step; None where the host did not look all the time."""
         before, begin = self._until(begin_s), self._from(begin_s)

@@ -1,21 +1,45 @@
 """Finds what a volume spends beside the I/O that its host counts, from the balances that CloudWatch publishes.
 
 Backups, another host of a shared volume, a type that is not as stated: the balance shows them, and no counter does.
+Two balances are compared at the instants at which they must have been so if the counters told everything. What the
+balance lost in between beyond all that the counted I/O can have cost is then spent by somebody else.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from burstwatch.bucket import Bucket
+from burstwatch.ebs.volumes import Charge
 from burstwatch.history.points import LevelPoint
-from burstwatch.history.spending import BALANCE_STEP, INSIDE, is_apart
+from burstwatch.history.spending import BALANCE_STEP, INSIDE, TOLERANCE, is_apart
 from burstwatch.history.track import EMPTY_RATIO
-from burstwatch_exporter.credits.trail import KEPT_S, Trail
+from burstwatch_exporter.credits.trail import KEPT_S, STEP_S, Trail
 
 #: Two balances are compared that are at least so far apart, the nearest first.
 SPANS_S = (240.0, 900.0, 2_700.0)
 #: For so long without a newer balance the last one tells what is spent.
 GOOD_FOR_S = 1_800.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Comparison:
+    """What a balance lost in some seconds beside what was counted, in credits. It is good to ``error``."""
+
+    seconds: float
+    spent: float
+    counted: Charge
+    error: float
+
+    @property
+    def rate(self) -> float:
+        """Credits a second spent beside what was counted; 0 where the two agree."""
+        if not is_apart(self.spent, self.counted.least, self.counted.most, self.error):
+            return 0.0
+        return (self.spent - self.counted.nominal) / self.seconds
+
+    def excludes(self, rate: float) -> bool:
+        """True if the two agree, and would not if so much were spent beside the counted I/O."""
+        return not self.rate and abs(rate) * self.seconds > self.error
 
 
 class Unexplained:
@@ -26,14 +50,11 @@ class Unexplained:
         self._points: deque[LevelPoint] = deque()
         self._rate = 0.0
 
-    @property
-    def is_empty(self) -> bool:
-        """True if no credits were published twice: what came in did not stay."""
-        newest = [*self._points][-2:]
-        return len(newest) > 1 and all(point.ratio <= EMPTY_RATIO for point in newest)
-
     def note(self, point: LevelPoint, trail: Trail, bucket: Bucket) -> None:
-        """Compare a balance with those before it, and both with what was counted in between."""
+        """Compare a balance with those before it, and both with what was counted in between.
+
+        Where they cannot be compared, what was known stays.
+        """
         points = self._points
         if points and point.start_s < points[-1].start_s:
             return
@@ -41,42 +62,67 @@ class Unexplained:
             points.append(point)
         while points[0].start_s < point.start_s - KEPT_S:
             points.popleft()
-        rates = (self._rate_over(span_s, trail, bucket) for span_s in SPANS_S)
-        self._rate = next((rate for rate in rates if rate), 0.0)
+        compared = [
+            comparison
+            for span_s in SPANS_S
+            if (comparison := self._over(span_s, trail, bucket)) is not None
+        ]
+        if compared:
+            self._rate = min(_rate_of(compared), TOLERANCE * bucket.burst)
 
-    def _rate_over(self, span_s: float, trail: Trail, bucket: Bucket) -> float:
-        """What the balance lost beyond what was counted, in credits a second; 0 where the two agree or nobody counted."""
-        points = [*self._points]
-        after = points[-1]
-        far = [at for at, point in enumerate(points) if after.start_s - point.start_s >= span_s]
-        if not far:
-            return 0.0
-        before = points[far[-1]]
-        # Of a balance that falls a Minimum is the level at the end of its period; else it may be of any time in it.
-        is_falling = _has_fallen(points[: far[-1] + 1]) and _has_fallen(points)
-        slack_s = 0.0 if is_falling else after.period_s
-        longest = trail.between(before.end_s - slack_s, after.end_s)
-        counted = trail.between(before.end_s, after.end_s)
-        shortest = trail.between(before.end_s, after.end_s - slack_s)
+    def _over(self, span_s: float, trail: Trail, bucket: Bucket) -> Comparison | None:
+        """The newest balance beside one that is older by ``span_s`` or more; None without one, or where nobody counted."""
+        after = self._points[-1]
+        before = next(
+            (one for one in reversed(self._points) if one.start_s <= after.start_s - span_s), None
+        )
+        if before is None or before.period_s != after.period_s:
+            return None
+        begin_s, end_s = (trail.instant_of(one, bucket) for one in (before, after))
+        # The end of one period and the beginning of the next may be the same instant.
+        if begin_s is None or end_s is None or end_s - begin_s < span_s / 2:
+            return None
+        slack_s = STEP_S if after.statistic == "Minimum" else after.period_s / 2
+        longest = trail.between(begin_s - slack_s, end_s + slack_s)
+        counted = trail.between(begin_s, end_s)
+        shortest = trail.between(begin_s + slack_s, end_s - slack_s)
         if longest is None or counted is None or shortest is None:
-            return 0.0
-        seconds = after.start_s - before.start_s
-        is_inside = before.ratio < INSIDE[1] and after.ratio < INSIDE[1]
-        # What comes in while the bucket is full is lost, and not spent.
-        came_in = bucket.refill * seconds if is_inside else 0.0
-        spent = (before.ratio - after.ratio) * bucket.capacity + came_in
-        error = BALANCE_STEP * bucket.capacity + bucket.refill * slack_s
-        if not is_apart(spent, shortest.least if is_inside else 0.0, longest.most, error):
-            return 0.0
-        return (spent - counted.nominal) / seconds
+            return None
+        seconds, lost = end_s - begin_s, (before.ratio - after.ratio) * bucket.capacity
+        error = BALANCE_STEP * bucket.capacity + bucket.refill * 2 * slack_s
+        between = [one for one in self._points if one.start_s >= before.start_s]
+        was_full = any(one.ratio >= INSIDE[1] for one in between)
+        if was_full or trail.may_be_full(bucket, begin_s, end_s):
+            # What comes in while the bucket is full is lost: how much, nobody knows. So it shows only what is more.
+            counted = Charge(least=0.0, nominal=counted.nominal, most=longest.most)
+            return Comparison(seconds=seconds, spent=max(0.0, lost), counted=counted, error=error)
+        counted = Charge(least=shortest.least, nominal=counted.nominal, most=longest.most)
+        return Comparison(
+            seconds=seconds, spent=lost + bucket.refill * seconds, counted=counted, error=error
+        )
+
+    def is_open_at(self, wall_s: float) -> bool:
+        """True if more was spent than was counted when a balance last came, within the hour."""
+        return self._rate > 0 and wall_s - self._points[-1].end_s <= KEPT_S
 
     def rate_at(self, wall_s: float) -> float:
         """Credits a second spent beside what is counted; below 0 where I/O costs less than its least."""
-        if not self._points or wall_s - self._points[-1].end_s > GOOD_FOR_S:
-            return 0.0
-        return self._rate
+        return self._rate if self._is_new(wall_s) else 0.0
+
+    def is_empty_at(self, wall_s: float) -> bool:
+        """True if no credits were published twice in a row, and lately: what came in did not stay."""
+        newest = [*self._points][-2:]
+        is_empty = len(newest) > 1 and all(point.ratio <= EMPTY_RATIO for point in newest)
+        return is_empty and self._is_new(wall_s)
+
+    def _is_new(self, wall_s: float) -> bool:
+        return bool(self._points) and wall_s - self._points[-1].end_s <= GOOD_FOR_S
 
 
-def _has_fallen(points: Sequence[LevelPoint]) -> bool:
-    """True if the newest of them is lower than the one before."""
-    return len(points) > 1 and points[-1].ratio < points[-2].ratio
+def _rate_of(compared: list[Comparison]) -> float:
+    """The rate over the nearest span that shows one, if no nearer one shows that it is over."""
+    for number, comparison in enumerate(compared):
+        if comparison.rate:
+            is_over = any(nearer.excludes(comparison.rate) for nearer in compared[:number])
+            return 0.0 if is_over else comparison.rate
+    return 0.0
