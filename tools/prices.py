@@ -23,7 +23,7 @@ Attributes = Mapping[str, str]
 #: Table, region, name and price of one product, or None for one that is not in the tables.
 Row = tuple[str, str, str, float]
 
-EC2_FAMILY = re.compile(r"(t(2|3|3a|4g)|c5a?|c6g|m5a?|m6g)\.\w+")
+EC2_FAMILY = re.compile(r"(t\d+\w*|c5a?|c6g|m5a?|m6g)\.\w+")
 
 
 def ebs_row(attributes: Attributes, usd: float) -> tuple[str, float] | None:

@@ -63,8 +63,9 @@ VCPU = "vCPU"
 #: The highest verdict of what only costs money at zero.
 COSTS_MONEY: Verdict = "warning"
 
-#: Every family with CPU credits so far.
+#: Every family with CPU credits so far; those from T3 on have had the same figures for a size.
 _T_FAMILY = re.compile(r"t\d")
+_LIKE_T3 = re.compile(r"t([3-9]|\d\d)")
 #: vCPUs and the credits that all of them earn in an hour, by family and size.
 EARNED: dict[str, dict[str, tuple[int, float]]] = {
     "t2": {
@@ -87,16 +88,31 @@ EARNED: dict[str, dict[str, tuple[int, float]]] = {
     },
 }
 EARNED["t3a"] = EARNED["t4g"] = EARNED["t3"]
+# On sale since 2026-09-17; a medium is its largest.
+EARNED["t8i"] = {size: EARNED["t3"][size] for size in ("nano", "micro", "small", "medium")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuSpec:
-    """An instance type with CPU credits: its vCPUs, and the credits that they earn an hour."""
+    """An instance type with CPU credits: its vCPUs, and the credits that they earn an hour.
+
+    ``is_assumed`` is for a family that is newer than AWS's table as it was read: it has the figures of a T3 of its size.
+    """
 
     family: str
     size: str
     vcpus: int
     earned_h: float
+    is_assumed: bool = False
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What is not certain of these figures, in words."""
+        if not self.is_assumed:
+            return ()
+        return (
+            f"AWS's figures of {self.family} were not read: taken to be those of t3.{self.size}",
+        )
 
     @property
     def baseline(self) -> float:
@@ -122,9 +138,13 @@ class CpuSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Terms:
-    """The terms of a change of an instance: the price of a vCPU-hour of surplus, and the largest size that the service has."""
+    """The terms of a change of an instance: the price of a vCPU-hour of surplus, and the largest size that the service has.
+
+    ``is_listed`` is whether AWS's list price of the type is the instance's: what its software costs is not in it.
+    """
 
     usd_vcpu_h: Figure | None = None
+    is_listed: bool = True
     may_be_unlimited: bool = True
     largest: str = LARGEST
 
@@ -166,13 +186,20 @@ def cpu_spec(instance_type: str) -> CpuSpec:
         ValueError: for a type that is not in AWS's table.
     """
     family, size = plain_type(instance_type)
-    entry = EARNED.get(family, {}).get(size)
+    entry = _sizes_of(family).get(size)
     if entry is None:
         families, sizes = ", ".join(EARNED), ", ".join(EARNED["t3"])
         msg = f"no CPU credits are known of type {instance_type!r}; allowed: {families} of {sizes}"
         raise ValueError(msg)
     vcpus, earned = entry
-    return CpuSpec(family=family, size=size, vcpus=vcpus, earned_h=earned)
+    return CpuSpec(
+        family=family, size=size, vcpus=vcpus, earned_h=earned, is_assumed=family not in EARNED
+    )
+
+
+def _sizes_of(family: str) -> Mapping[str, tuple[int, float]]:
+    """Return vCPUs and credits an hour of a family by size; of one that is not in AWS's table as it was read, those of T3."""
+    return EARNED.get(family) or (EARNED["t3"] if _LIKE_T3.match(family) else {})
 
 
 def is_burstable(instance_type: str, described: Item | None = None) -> bool:
@@ -184,7 +211,7 @@ def is_burstable(instance_type: str, described: Item | None = None) -> bool:
 
 def _is_known(instance_type: str) -> bool:
     family, size = plain_type(instance_type)
-    return size in EARNED.get(family, {})
+    return size in _sizes_of(family)
 
 
 def _vcpus_of_size(size: str) -> int:
@@ -234,12 +261,15 @@ def _charge(resource: Resource, baseline: float) -> str:
 
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
-    """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing."""
-    earnings = list(EARNED[spec.family].items())
-    names = [size for size, _ in earnings]
-    for size, (_, earned) in earnings[: names.index(largest) + 1]:
+    """The smallest size of the same family, up to ``largest``, that earns ``demand`` vCPUs, or nothing.
+
+    Which sizes a family has that is not in the table, nobody knows.
+    """
+    for size, (_, earned) in EARNED.get(spec.family, {}).items():
         if earned * CREDIT_S / HOUR_S >= demand:
             return size
+        if size == largest:
+            break
     return ""
 
 
@@ -365,6 +395,7 @@ class BurstableCpu(Kind):
                     "baseline": f"{spec.baseline:g}",
                     "burst": f"{spec.vcpus:g}",
                 },
+                caveats=spec.caveats,
             ),
             spec={"type": instance.type},
             detail=Detail(spec=spec, terms=terms),

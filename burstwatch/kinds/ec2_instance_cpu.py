@@ -43,12 +43,11 @@ from burstwatch.kinds.base import (
 )
 from burstwatch.shards import thing_id
 
-#: Windows costs more.
 SURPLUS, ON_DEMAND = "ec2_surplus", "ec2_linux"
 #: "T3 instances with host tenancy do not support the unlimited CPU credit option":
 #: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceCreditSpecificationRequest.html (2026-11)
 DEDICATED_HOST = "host"
-LINUX = "Linux/UNIX"
+LINUX, WINDOWS = "Linux/UNIX", "Windows"
 #: A type without credits with the same vCPUs, memory and architecture.
 WITHOUT_CREDITS = {
     "t3.medium": "c5.large",
@@ -124,7 +123,7 @@ def _more_usd(resource: Resource, demand: float) -> float | None:
     present, larger = (
         price(ON_DEMAND, resource.region, f"{spec.family}.{name}") for name in (spec.size, size)
     )
-    if detail.terms.usd_vcpu_h is None or present is None or larger is None:
+    if not detail.terms.is_listed or present is None or larger is None:
         return None
     return (larger.value - present.value) * HOURS_A_MONTH
 
@@ -158,10 +157,10 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
             return
         family = instance_type.partition(".")[0]
         is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
-        # Red Hat and others cost more, and are no Platform.
-        is_linux = thing.item.get("PlatformDetails", LINUX) == LINUX and not thing.item.get(
-            "Platform"
-        )
+        # Red Hat and others cost more, and are no Platform; their surplus costs the same.
+        is_windows = bool(thing.item.get("Platform"))
+        software = thing.item.get("PlatformDetails", WINDOWS if is_windows else LINUX)
+        surplus = f"{family} {software}" if software.startswith(WINDOWS) else family
         tenancy = thing.item.get("Placement", {}).get("Tenancy")
         resource = self.credits_of(
             thing,
@@ -177,9 +176,8 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
             # normal if it is the first.
             starts_empty=not is_unlimited and (family == "t2" or not is_restarted(thing.item)),
             terms=_cpu.Terms(
-                usd_vcpu_h=price(SURPLUS, thing.unit.rpartition("/")[2], family)
-                if is_linux
-                else None,
+                usd_vcpu_h=price(SURPLUS, thing.unit.rpartition("/")[2], surplus),
+                is_listed=software == LINUX,
                 may_be_unlimited=tenancy != DEDICATED_HOST,
             ),
         )
@@ -211,7 +209,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         """The price of an instance with Linux, without its surplus credits."""
         detail: _cpu.Detail | None = resource.detail
         figure = price(ON_DEMAND, resource.region, resource.words.facts["instance_type"])
-        if detail is None or detail.terms.usd_vcpu_h is None or figure is None:
+        if detail is None or not detail.terms.is_listed or figure is None:
             return None
         return figure.value * HOURS_A_MONTH
 
@@ -236,7 +234,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
             price(ON_DEMAND, resource.region, present_type),
             price(ON_DEMAND, resource.region, fixed_type),
         )
-        if usd is None or now is None or fixed is None:
+        if usd is None or not detail.terms.is_listed or now is None or fixed is None:
             return
         surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
         owed = f"{surplus_usd_h * HOURS_A_MONTH:,.2f} USD a month of surplus credits"

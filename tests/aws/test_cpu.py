@@ -2,8 +2,10 @@
 
 import io
 import os
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -28,17 +30,21 @@ from burstwatch.history.observations import (
 )
 from burstwatch.history.points import LevelPoint
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds._cpu import EARNED, cpu_spec
+from burstwatch.kinds._cpu import EARNED, cpu_spec, larger_size
+from burstwatch.kinds.base import Thing
 from burstwatch.messages.brief import make_brief
 from burstwatch.messages.digest import is_false_page
 from burstwatch.messages.timeline import Timeline
 from tests.conftest import NOW, Cloud
+from tests.fake.wire import service_model
 from tests.kinds.ec2_instance_cpu import FOUND, ITEMS
 
 KIND = find_kinds()["ec2_instance_cpu"]
 ID = "i-0aaaaaaaaaaaaaa01"
 CPU = f"{ID}.cpu"
 HOUR_S = 3_600.0
+#: Families that botocore names and of which no type is on sale yet.
+ANNOUNCED = {"t9g"}
 
 
 def start(cloud: Cloud, instance_type: str, *, hours_ago: float, **more: Any) -> None:
@@ -287,6 +293,66 @@ def test_the_balance_follows_the_published_examples(
         level = level_after(bucket, level=level, demand=load * spec.vcpus, seconds=hours * HOUR_S)
         found.append(level / 60)
     assert found == pytest.approx(expected)
+
+
+def test_every_family_that_aws_has_is_in_the_table_with_its_sizes() -> None:
+    """A new version of botocore that has another one fails here: read AWS's table, and add it."""
+    model = service_model("ec2")
+    sizes: dict[str, set[str]] = {}
+    for name in model.shape_for("InstanceType").enum:
+        family, _, size = name.partition(".")
+        if re.match(r"t\d", family) and family != "t1":  # which has no credits
+            sizes.setdefault(family, set()).add(size)
+    assert {family: set(earned) for family, earned in EARNED.items()} == sizes
+    unlimited = set(model.shape_for("UnlimitedSupportedInstanceFamily").enum)
+    assert unlimited - set(EARNED) <= ANNOUNCED
+
+
+def test_a_family_that_aws_has_announced_is_watched_as_its_predecessors_are_and_says_so() -> None:
+    for family, size in product(ANNOUNCED | {"t10i"}, EARNED["t3"]):
+        spec, like = cpu_spec(f"{family}.{size}"), cpu_spec(f"t3.{size}")
+        assert spec.bucket == like.bucket
+        assert spec.caveats == (
+            f"AWS's figures of {family} were not read: taken to be those of t3.{size}",
+        )
+        assert larger_size(spec, 0.1) == ""  # which sizes there are, nobody knows
+
+
+@pytest.mark.parametrize(
+    ("software", "family", "usd"),
+    [
+        ({}, "t3", 0.05),
+        ({"PlatformDetails": "Linux/UNIX"}, "t4g", 0.04),
+        ({"PlatformDetails": "Red Hat Enterprise Linux"}, "t3", 0.05),
+        ({"PlatformDetails": "SUSE Linux"}, "t2", 0.05),
+        ({"Platform": "windows"}, "t3", 0.096),
+        ({"Platform": "windows", "PlatformDetails": "Windows"}, "t3a", 0.096),
+        ({"Platform": "windows", "PlatformDetails": "Windows with SQL Server Web"}, "t3", 0.096),
+        (
+            {"Platform": "windows", "PlatformDetails": "Windows with SQL Server Standard"},
+            "t3",
+            None,
+        ),
+        ({}, "t8i", None),
+    ],
+)
+@pytest.mark.parametrize("region", ["us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1"])
+def test_surplus_costs_the_same_in_all_commercial_regions_by_the_software(
+    software: dict[str, str], family: str, usd: float | None, region: str
+) -> None:
+    item = {"InstanceId": ID, "InstanceType": f"{family}.medium", **software}
+    thing = Thing(id=ID, name="", tags={}, item=item, unit=f"123456789012/{region}")
+    modes = {"instance_types": {}, "credit_specifications": {ID: {"CpuCredits": "unlimited"}}}
+    (resource,) = KIND.describe(thing, modes, NOW)
+    is_known = usd is not None and not region.startswith(("cn-", "us-gov-"))
+    assert (f"{usd:g} USD a vCPU-hour" if is_known else "") in KIND.at_zero(resource).note
+    assert bool(KIND.at_zero(resource).note) == is_known
+
+
+def test_advice_ends_at_the_sizes_that_a_family_has() -> None:
+    spec = cpu_spec("t8i.small")
+    assert larger_size(spec, 0.4) == "small"
+    assert larger_size(spec, 0.41) == ""
 
 
 @pytest.mark.parametrize("size", sorted(EARNED["t2"]))

@@ -34,9 +34,10 @@ ITEMS: list[dict[str, Any]] = [
     _instance(30, "t3a.large"),
     _instance(31, "t4g.large"),
     {**_instance(32, "t3.large"), "State": {"Code": 80, "Name": "stopped"}},
-    # Types without figures: one that AWS describes, one that it does not, and one that does not burst.
+    # A new family, one that is newer than the table, a size without figures, and a type that does not burst.
     _instance(33, "t8i.medium"),
-    _instance(34, "t9.xlarge"),
+    _instance(34, "t9g.xlarge"),
+    _instance(36, "t8i.large"),
     _instance(35, "m5.large"),
 ]
 #: The second and the first t4g are in Unlimited mode; the last was once.
@@ -77,9 +78,10 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
     },
     "i-0aaaaaaaaaaaaaa30.cpu/CPUCreditBalance": _bucket(2, 36),
     "i-0aaaaaaaaaaaaaa31.cpu/CPUSurplusCreditBalance": _bucket(2, 36),
+    "i-0aaaaaaaaaaaaaa33.cpu/CPUCreditBalance": _bucket(2, 24),
+    "i-0aaaaaaaaaaaaaa34.cpu/CPUCreditBalance": _bucket(4, 96),
     # All that so many vCPUs could earn in a day, of which a day's share comes in.
-    "i-0aaaaaaaaaaaaaa33.cpu/CPUCreditBalance": (2.0, 4.0, 172_800, 86_400),
-    "i-0aaaaaaaaaaaaaa34.cpu/CPUCreditBalance": (4.0, 8.0, 345_600, 86_400),
+    "i-0aaaaaaaaaaaaaa36.cpu/CPUCreditBalance": (2.0, 4.0, 172_800, 86_400),
 }
 
 #: The share of the first bucket that values of its level metric stand for.

@@ -6,7 +6,7 @@ balance lost in between beyond all that the counted I/O can have cost is then sp
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.volumes import Charge
@@ -94,11 +94,17 @@ class Unexplained:
         was_full = any(one.ratio >= INSIDE[1] for one in between)
         if was_full or trail.may_be_full(bucket, begin_s, end_s):
             # What comes in while the bucket is full is lost: how much, nobody knows. So it shows only what is more.
-            counted = Charge(least=0.0, nominal=counted.nominal, most=longest.most)
-            return Comparison(seconds=seconds, spent=max(0.0, lost), counted=counted, error=error)
-        counted = Charge(least=shortest.least, nominal=counted.nominal, most=longest.most)
+            return Comparison(
+                seconds=seconds,
+                spent=max(0.0, lost),
+                counted=replace(counted, least=0.0, most=longest.most),
+                error=error,
+            )
         return Comparison(
-            seconds=seconds, spent=lost + bucket.refill * seconds, counted=counted, error=error
+            seconds=seconds,
+            spent=lost + bucket.refill * seconds,
+            counted=replace(counted, least=shortest.least, most=longest.most),
+            error=error,
         )
 
     def is_open_at(self, wall_s: float) -> bool:
