@@ -61,7 +61,9 @@ OPTIMIZING = "storage-optimization"
 def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
     """The end of a database's status in words, where AWS takes no change in it; empty in another."""
     status = item.get("DBInstanceStatus", "")
-    return f"the end of its status {status}" if status in statuses else ""
+    done = item.get("StorageOperationPercentProgress")
+    progress = "" if done is None else f" ({done}% of its storage done)"
+    return f"the end of its status {status}{progress}" if status in statuses else ""
 
 
 TAGGING = Tagging(

@@ -1,6 +1,7 @@
 """EC2 instances: the I/O and byte credits that all volumes of the instance share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
@@ -26,6 +27,7 @@ from burstwatch.kinds._instance_ebs import (
     reach_of,
 )
 from burstwatch.kinds.base import DemandMetric, Item, LimitCheck, Lookup, Related, Thing
+from burstwatch.sources import Figure, Source
 
 TRAFFIC = Traffic(
     read_ops="EBSReadOps",
@@ -34,6 +36,16 @@ TRAFFIC = Traffic(
     write_bytes="EBSWriteBytes",
 )
 TYPES, DISKS = "instance_types", "disks"
+WEIGHTING_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceNetworkPerformanceOptions.html",
+    read="2026-11",
+    note="boosts the baseline bandwidth of either the network or EBS by up to 25%; the two together stay the same",
+)
+#: The share of its sustained throughput that an instance gives up at the most where its network is boosted.
+MOST_SHIFTED = Figure(value=0.25, unit="", source=WEIGHTING_PAGE)
+#: Weightings that leave EBS what the type sustains, or more.
+NOT_LESS = (None, "default", "ebs-1")
+WEIGHTED = "its bandwidth is weighted towards the network, so it is taken to sustain 25% less throughput to its volumes"
 
 
 def _disk_ids(instance: Item) -> list[str]:
@@ -71,6 +83,19 @@ def _spec_of(disk: Item) -> VolumeSpec | None:
         )
     except (ValueError, KeyError):
         return None
+
+
+def _least_of(spec: Item | None) -> Item | None:
+    """A type with the least of its sustained throughput that a weighting of the bandwidth may leave."""
+    info = {} if spec is None else spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    sustained, reached = (
+        info.get(f"{name}ThroughputInMBps", 0.0) for name in ("Baseline", "Maximum")
+    )
+    if spec is None or sustained >= reached:  # it has no bucket, and AWS publishes no balance
+        return spec
+    least = sustained * (1 - MOST_SHIFTED.value)
+    optimized = {**info, "BaselineThroughputInMBps": least}
+    return {**spec, "EbsInfo": {**spec["EbsInfo"], "EbsOptimizedInfo": optimized}}
 
 
 def _of_instance(resource: Resource) -> tuple[tuple[str, str], ...]:
@@ -138,6 +163,11 @@ class Ec2InstanceEbs(InstanceEbs):
             words=Words(facts={"type": instance_type, "instance_type": instance_type}),
         )
         spec = related[TYPES].get(instance_type)
+        weighting = thing.item.get("NetworkPerformanceOptions", {}).get("BandwidthWeighting")
+        if weighting not in NOT_LESS:
+            words = replace(resource.words, caveats=(f"{WEIGHTED} ({weighting})",))
+            weighted = replace(resource, words=words)
+            return buckets_of(weighted, instance_type, _least_of(spec), _reach(thing.item, related))
         return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
 
     def listed(self, instance_type: str) -> Item:

@@ -6,7 +6,7 @@ the rates are those of the EC2 type of the same name, and the size is an estimat
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from burstwatch.ebs.volumes import volume_spec
+from burstwatch.ebs.volumes import VolumeSpec, volume_spec
 from burstwatch.history.observations import Changes, Reporting, Resource, Words
 from burstwatch.kinds import _rds
 from burstwatch.kinds._ec2 import INSTANCE_TYPES
@@ -27,6 +27,8 @@ METRICS_PAGE = Source(
     read="2026-04",
     note="the balances are of all volumes, the root volume too, of which nothing is said",
 )
+#: In these a further volume has the rates that are listed, or asks for nothing.
+SETTLED = frozenset({"ACTIVE", "NOT-IN-USE", "VOLUME-FULL"})
 #: Taken for the root volume: no gp2 that bursts can do more.
 ROOT = volume_spec("gp2", 999)
 
@@ -56,8 +58,29 @@ def _types(lists: Mapping[str, Sequence[Item]]) -> set[str]:
 def _reach(item: Item) -> dict[str, float]:
     """The most that its volumes can ask of it; empty where nobody can say, and while it is being changed."""
     is_changing = bool(_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}))
-    storage = [] if is_changing or item.get("DedicatedLogVolume") else storage_volumes(item)
-    return reach_of([*storage, ROOT]) if storage else {}
+    if is_changing or item.get("DedicatedLogVolume"):
+        return {}
+    storage = storage_volumes(item)
+    more = [_additional(volume) for volume in item.get("AdditionalStorageVolumes") or ()]
+    known = [volume for volume in more if volume is not None]
+    return reach_of([*storage, *known, ROOT]) if storage and len(known) == len(more) else {}
+
+
+def _additional(volume: Item) -> VolumeSpec | None:
+    """One of up to three more volumes that Oracle and SQL Server may have; None where nobody can say what it may ask for.
+
+    https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_AdditionalStorageVolumeOutput.html (2026-11)
+    """
+    rates = {"iops": volume.get("IOPS"), "mib_s": volume.get("StorageThroughput")}
+    is_provisioned = rates["iops"] is not None
+    if volume.get("StorageVolumeStatus", "ACTIVE").upper() not in SETTLED or not is_provisioned:
+        return None
+    try:
+        return volume_spec(
+            str(volume.get("StorageType")).lower(), volume["AllocatedStorage"], **rates
+        )
+    except (KeyError, ValueError):
+        return None
 
 
 class RdsInstanceEbs(InstanceEbs):

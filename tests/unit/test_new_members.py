@@ -1,0 +1,115 @@
+"""Members of AWS's answers that change what an older one means."""
+
+from typing import Any
+
+import pytest
+
+from burstwatch.history.observations import Resource
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Thing
+
+KINDS = find_kinds()
+DATABASE = {
+    "DBInstanceIdentifier": "db", "DBInstanceClass": "db.m6i.large", "Engine": "sqlserver-se",
+    "StorageType": "gp3", "AllocatedStorage": 100, "Iops": 3_000, "StorageThroughput": 125,
+    "DBInstanceStatus": "available",
+}  # fmt: skip
+INFO = {
+    "BaselineIops": 3_600, "MaximumIops": 40_000,
+    "BaselineThroughputInMBps": 80.0, "MaximumThroughputInMBps": 1_250.0,
+}  # fmt: skip
+
+
+def spec(name: str, **more: float) -> dict[str, Any]:
+    return {
+        "InstanceType": name,
+        "Hypervisor": "nitro",
+        "EbsInfo": {"EbsOptimizedInfo": {**INFO, **more}},
+    }
+
+
+def database(**more: Any) -> list[Resource]:
+    thing = Thing(id="db", name="", tags={}, item={**DATABASE, **more}, unit="1/us-east-1")
+    types = {"instance_types": {"m6i.large": spec("m6i.large")}}
+    return [*KINDS["rds_instance_ebs"].describe(thing, types, 0.0)]
+
+
+def reach(**more: Any) -> tuple[float | None, ...]:
+    return tuple(resource.terms.reach for resource in database(**more))
+
+
+IO2 = {"StorageType": "io2", "AllocatedStorage": 1_000, "IOPS": 40_000, "StorageVolumeStatus": "ACTIVE"}  # fmt: skip
+GP3 = {"StorageType": "GP3", "AllocatedStorage": 1_000, "IOPS": 16_000, "StorageThroughput": 1_000}
+
+
+def test_what_further_volumes_can_ask_for_is_added() -> None:
+    io, mib_s = reach()
+    assert (io, mib_s) == (6_000 + 375 * 64, 375)  # its storage, and a root volume
+    assert reach(AdditionalStorageVolumes=None) == reach(AdditionalStorageVolumes=[]) == (io, mib_s)
+    assert reach(AdditionalStorageVolumes=[GP3]) == (22_000 + 1_375 * 64, 1_375)
+    assert reach(AdditionalStorageVolumes=[IO2, GP3])[1] == 5_375
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [
+        {**GP3, "StorageType": "gp4"},
+        {**GP3, "StorageType": None},
+        {**GP3, "StorageVolumeStatus": "MODIFYING"},
+        {**GP3, "StorageVolumeStatus": "SHRINKING"},
+        {name: value for name, value in GP3.items() if name != "IOPS"},
+        {name: value for name, value in GP3.items() if name != "AllocatedStorage"},
+        {},
+    ],
+    ids=repr,
+)
+def test_a_further_volume_that_is_not_understood_may_ask_for_anything(
+    volume: dict[str, Any],
+) -> None:
+    assert reach(AdditionalStorageVolumes=[GP3, volume]) == (None, None)
+
+
+def instance(weighting: dict[str, Any], **more: float) -> list[Resource]:
+    item = {"InstanceId": "i-1", "InstanceType": "m8i.large", "State": {"Name": "running"}, **weighting}  # fmt: skip
+    thing = Thing(id="i-1", name="", tags={}, item=item, unit="1/us-east-1")
+    related = {"instance_types": {"m8i.large": spec("m8i.large", **more)}, "disks": {}}
+    return [*KINDS["ec2_instance_ebs"].describe(thing, related, 0.0)]
+
+
+def weighted(name: str) -> dict[str, Any]:
+    return {"NetworkPerformanceOptions": {"BandwidthWeighting": name}}
+
+
+def test_a_bandwidth_that_is_weighted_towards_the_network_sustains_less_and_says_so() -> None:
+    io, mib_s = instance({})
+    assert io.bucket is not None
+    assert mib_s.bucket is not None
+    nothing: dict[str, Any] = {"NetworkPerformanceOptions": {}}
+    for same in (nothing, weighted("default"), weighted("ebs-1")):
+        assert [one.bucket for one in instance(same)] == [io.bucket, mib_s.bucket]
+    for name in ("vpc-1", "vpc-2"):  # and a value that AWS may add
+        less = instance(weighted(name))
+        assert less[0].bucket == io.bucket
+        assert less[1].bucket is not None
+        assert less[1].bucket.refill == pytest.approx(0.75 * mib_s.bucket.refill)
+        assert all(name in one.words.caveats[0] for one in less)
+
+
+def test_an_instance_that_sustains_its_maximum_gets_no_bucket_by_its_weighting() -> None:
+    for name in ("default", "vpc-1"):
+        same = instance(weighted(name), BaselineThroughputInMBps=1_250.0, BaselineIops=40_000)
+        assert [one.bucket for one in same] == [None]
+
+
+def test_the_wait_for_a_change_of_storage_tells_how_far_it_is() -> None:
+    thing = Thing(
+        id="db", name="", tags={}, unit="1/us-east-1",
+        item={
+            **DATABASE, "StorageType": "gp2", "DBInstanceStatus": "storage-optimization",
+            "StorageOperationStatus": "Optimizing", "StorageOperationPercentProgress": 37,
+        },
+    )  # fmt: skip
+    (resource,) = KINDS["rds_storage"].describe(thing, {}, 0.0)
+    assert resource.changes.under_way == (
+        "the end of its status storage-optimization (37% of its storage done)"
+    )
