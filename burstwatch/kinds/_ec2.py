@@ -15,8 +15,8 @@ FILTER_VALUES = 200
 PAGE_SIZE = 1_000
 #: Seconds: an attachment older than the start by this much is of an earlier start.
 FIRST_START_S = 60.0
-#: The states of an instance in which it does I/O.
-RUNNING = frozenset({"running", "stopping", "shutting-down"})
+#: The states of an instance in which it does no I/O; in one that is not known here it may.
+AT_REST = frozenset({"pending", "stopped", "terminated"})
 
 
 def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Scope], Arguments]:
@@ -88,7 +88,7 @@ TAGGING = Tagging(
 
 def is_instance_running(instance: Item) -> bool:
     """True if an instance can do I/O now; one whose state is not known may."""
-    return instance.get("State", {}).get("Name", "running") in RUNNING
+    return instance.get("State", {}).get("Name") not in AT_REST
 
 
 def started_at(instance: Item) -> float | None:

@@ -8,14 +8,14 @@ name in a kind against AWS's own service models.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
 from burstwatch.formatting import InputError, number
-from burstwatch.history.observations import Resource
+from burstwatch.history.observations import BucketTerms, Resource
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._names import name_from_tags
 from burstwatch.shards import WHOLE, Shard, thing_id
@@ -24,6 +24,8 @@ PERCENT = 100.0
 
 Item: TypeAlias = dict[str, Any]  # one element of an AWS response
 Arguments: TypeAlias = dict[str, Any]  # keyword arguments of an AWS call
+#: Finds ids in the lists that have been read so far, by name.
+IdFinder: TypeAlias = "Callable[[Mapping[str, Sequence[Item]]], set[str]]"
 #: The items of each lookup, by id.
 Related: TypeAlias = "Mapping[str, Mapping[str, Item]]"
 #: Amounts of one period, by metric.
@@ -102,6 +104,13 @@ def identified_by(id_field: str, *, tags_field: str = "Tags") -> Callable[[Item]
     return identify
 
 
+def terms_without(what: str, value: object, *, known: Collection[str]) -> BucketTerms:
+    """The terms of a thing that has no credits because of a ``value``; one that is not ``known`` may have some."""
+    if value in known:
+        return BucketTerms(no_bucket_reason=f"{value} {what} has no burst credits")
+    return BucketTerms(not_watched=f"whether {value} {what} has burst credits is not known here")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TagListing:
     """Where the tags of a listing's items come from, if its answers have none.
@@ -154,7 +163,7 @@ class Lookup:
 
     name: str
     listing: Listing
-    find_ids: Callable[[Mapping[str, Sequence[Item]]], set[str]] | None = None
+    find_ids: "IdFinder | None" = None
     is_needed: bool = False
     concerns: Callable[[Mapping[str, Sequence[Item]]], Callable[[Item], bool]] = lambda _lists: (
         lambda _item: True

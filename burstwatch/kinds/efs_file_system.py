@@ -37,6 +37,7 @@ from burstwatch.kinds.base import (
     Totals,
     float_in,
     is_by_hand,
+    terms_without,
 )
 from burstwatch.sources import Figure, Source
 
@@ -83,6 +84,8 @@ READ_SHARE = Figure(value=3, unit="", source=PAGE)
 #: A mode can be changed once a day, so its owner hears of it two hours before.
 LEAD_S = 7_200.0
 BURSTING = "bursting"
+#: Modes without credits.
+WITHOUT = frozenset({"provisioned", "elastic"})
 #: A state in which AWS takes no change.
 UPDATING = "updating"
 BALANCE, METERED = "BurstCreditBalance", "MeteredIOBytes"
@@ -116,11 +119,13 @@ def identify(item: Item) -> Thing:
     return Thing(id=item["FileSystemId"], name=name, tags=tags, item=item)
 
 
-def _no_bucket_reason(mode: str) -> str:
-    """Why a file system in a mode has no credits."""
+def _terms(bucket: Bucket | None, mode: str) -> BucketTerms:
+    """Why a file system in a mode has no credits, if so."""
     if mode != BURSTING:
-        return f"{mode} throughput has no burst credits"
-    return "it earns the most that a file system may serve"
+        return terms_without("throughput", mode, known=WITHOUT)
+    return BucketTerms(
+        no_bucket_reason="" if bucket else "it earns the most that a file system may serve"
+    )
 
 
 def _rounded(size_bytes: float) -> float:
@@ -200,7 +205,7 @@ class EfsFileSystem(Kind):
             tags=thing.tags,
             unit=thing.unit,
             bucket=bucket,
-            terms=BucketTerms(no_bucket_reason="" if bucket else _no_bucket_reason(mode)),
+            terms=_terms(bucket, mode),
             limit=Limit(rate=bucket.burst if bucket else 0.0, binding="throughput"),
             reporting=Reporting(in_use=item.get("NumberOfMountTargets", 1) > 0),
             words=Words(

@@ -23,6 +23,7 @@ from burstwatch.kinds.base import (
 )
 
 #: A cluster that is gone or not yet there.
+AVAILABLE = "available"
 NOT_RUNNING = frozenset({"deleted", "deleting", "creating", "create-failed"})
 WITHOUT_BALANCE = "cache.t2."
 LARGEST = "medium"
@@ -117,7 +118,10 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
             since_s=created_s,
             in_use=status not in NOT_RUNNING,
         )
-        for node in item.get("CacheNodes", ()):
+        if not item["CacheNodes"] and status == AVAILABLE:
+            msg = "it is available, and AWS lists none of its nodes"
+            raise ValueError(msg)
+        for node in item["CacheNodes"]:
             resource = self.credits_of(
                 thing, cluster, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
             )

@@ -138,6 +138,8 @@ class FsxFileServer(EstimatedDisk):
             )
         if kind_of == LUSTRE:
             yield _not_watched(self._base(thing), "AWS publishes no balance of FSx for Lustre")
+        if kind_of not in {*OTHERS, LUSTRE, _fsx.WINDOWS}:
+            yield _not_watched(self._base(thing), f"FSx for {kind_of} is not known here")
         if kind_of != _fsx.WINDOWS:
             return
         capacity = item["WindowsConfiguration"]["ThroughputCapacity"]

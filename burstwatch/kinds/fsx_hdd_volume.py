@@ -22,6 +22,7 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
     float_in,
+    terms_without,
 )
 from burstwatch.sources import Figure, Source
 
@@ -51,6 +52,8 @@ LEAST_SERVER = Figure(
 #: Of a whole file system.
 MOST = Figure(value=1024, unit="MiB/s", source=_fsx.PAGE)
 HDD, SSD = "HDD", "SSD"
+#: Storage without credits.
+WITHOUT = frozenset({SSD, "INTELLIGENT_TIERING"})
 #: Storage takes hours to grow, so its owner hears of it an hour before.
 LEAD_S = 3_600.0
 BALANCE = "DiskThroughputBalance"
@@ -90,7 +93,7 @@ class FsxHddVolume(Disk):
         item = thing.item
         if item["FileSystemType"] != _fsx.WINDOWS:
             return
-        storage = item.get("StorageType", "")
+        storage = item.get("StorageType", "unstated")
         bucket = hdd_bucket(item["StorageCapacity"])
         is_hdd = storage == HDD
         yield Resource(
@@ -101,9 +104,7 @@ class FsxHddVolume(Disk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=bucket if is_hdd else None,
-            terms=BucketTerms(
-                no_bucket_reason="" if is_hdd else f"{storage} storage has no burst credits"
-            ),
+            terms=BucketTerms() if is_hdd else terms_without("storage", storage, known=WITHOUT),
             limit=Limit(rate=bucket.burst, binding="volume_throughput"),
             reporting=Reporting(
                 statistic="Average",

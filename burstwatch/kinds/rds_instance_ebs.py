@@ -106,6 +106,9 @@ class RdsInstanceEbs(InstanceEbs):
             ValueError: if the type's numbers are not known: then nothing can be said of it.
         """
         item, instance_type = thing.item, _instance_type(thing.item)
+        if item["DBInstanceClass"] is None:
+            msg = "AWS does not say of which class it is"
+            raise ValueError(msg)
         if not _is_own(item) or not (instance_type or _has_extra_memory(item)):
             return
         resource = Resource(

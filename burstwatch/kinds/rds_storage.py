@@ -38,6 +38,7 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
     float_in,
+    terms_without,
 )
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure, Source
@@ -47,6 +48,9 @@ STORAGE_PAGE = Source(
     read="2026-04",
     note="four volumes from 400 GiB, for Oracle from 200 GiB, for SQL Server never",
 )
+#: Storage with credits, and those without.
+GP2 = "gp2"
+WITHOUT = frozenset({"gp3", "io1", "io2", "standard"})
 STRIPES = Figure(value=4, unit="volumes", source=STORAGE_PAGE)
 #: Of a database that is described by hand without its engine.
 DEFAULT_ENGINE = "postgres"
@@ -304,7 +308,9 @@ class RdsStorage(Disk):
             tags=thing.tags,
             unit=thing.unit,
             bucket=None,
-            terms=BucketTerms(no_bucket_reason=f"{storage_type} has no burst credits"),
+            terms=BucketTerms()
+            if storage_type == GP2
+            else terms_without("storage", storage_type, known=WITHOUT),
             limit=Limit(rate=0.0, binding=NO_LIMIT),
             reporting=Reporting(
                 # One sample a minute, and no page says of which instant in it.
@@ -325,7 +331,7 @@ class RdsStorage(Disk):
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         )
         # The sizes of other types have other limits on RDS than on EBS.
-        yield _with_bucket(resource, item) if storage_type == "gp2" else resource
+        yield _with_bucket(resource, item) if storage_type == GP2 else resource
 
     def spent(
         self, resource: Resource, totals: Totals, start_s: float, period_s: float

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -17,12 +18,21 @@ from burstwatch.aws.client.session import (
     Clients,
     Deadline,
     describe_error,
-    problem_of,
 )
 from burstwatch.aws.inventory.listings import ItemListing, ListingReader
 from burstwatch.formatting import first_of
 from burstwatch.history.observations import Resource
-from burstwatch.kinds.base import Item, Kind, Listing, Lookup, Related, Scope, Thing
+from burstwatch.kinds.base import (
+    IdFinder,
+    Item,
+    Kind,
+    Listing,
+    Lookup,
+    Related,
+    Scope,
+    TagListing,
+    Thing,
+)
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch.shards import Cause, Problem, Shard, Unit, thing_id
 
@@ -203,12 +213,20 @@ def _tagged(
         return things, True
     items, is_whole = reader.read_in_scope(tags.listing, Scope())
     by_arn = {thing.id: thing.tags for thing in _things(tags.listing, items, unit)[0]}
-    with_tags = [(thing, by_arn.get(tags.arn(thing.item), {})) for thing in things]
+    with_tags = [(thing, by_arn.get(_arn_of(tags, thing), {})) for thing in things]
     tagged = [
         replace(thing, tags=thing_tags, name=thing_tags.get("Name", thing.name))
         for thing, thing_tags in with_tags
     ]
     return tagged, is_whole
+
+
+def _arn_of(tags: TagListing, thing: Thing) -> str:
+    """The ARN of a thing; empty where it has none."""
+    try:
+        return tags.arn(thing.item)
+    except NOT_UNDERSTOOD:
+        return ""
 
 
 def _look_up_for(
@@ -236,14 +254,23 @@ def _look_up(
     listing = lookup.listing
     if lookup.find_ids is None:
         return reader.read_in_scope(listing, Scope(shard=shard))[0]
-    try:
-        wanted_ids = sorted(lookup.find_ids(lists))
-    except NOT_UNDERSTOOD as error:
-        reader.problems.append(problem_of(listing.operation, error))
-        return []
+    wanted_ids = sorted(_ids_for(lookup.find_ids, lists))
     size = listing.ids_per_call
     chunks = (wanted_ids[start : start + size] for start in range(0, len(wanted_ids), size))
     return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
+
+
+def _ids_for(find_ids: IdFinder, lists: Mapping[str, Sequence[Item]]) -> set[str]:
+    """The ids that a lookup wants: of an item that is not understood none, and its description says why."""
+    try:
+        return find_ids(lists)
+    except NOT_UNDERSTOOD:
+        pass
+    wanted: set[str] = set()
+    for item in lists["inventory"]:
+        with suppress(*NOT_UNDERSTOOD):
+            wanted |= find_ids({**lists, "inventory": [item]})
+    return wanted
 
 
 def _left_to_check(listing: Listing, scope: Scope) -> Scope:
