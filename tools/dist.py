@@ -26,8 +26,8 @@ BYTECODE = "cpython-313"
 DIST, WORK = ROOT / "dist", ROOT / ".cache" / "dist"
 VERSION = burstwatch.__version__
 UV, PIP = (ROOT / ".cache" / "uv" / "bin" / name for name in ("uv", "pip"))
-#: The versions of Python that Debian 12 and 13 and Ubuntu 24.04 have.
-DEBIAN_PYTHONS = ("3.11", "3.12", "3.13")
+#: The versions of Python that Debian 12 and 13 and Ubuntu 24.04 and 26.04 have.
+DEBIAN_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
 #: The Helm charts by their folders.
 CHARTS = {"chart": "burstwatch-exporter", "fleet-chart": "burstwatch-fleet"}

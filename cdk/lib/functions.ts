@@ -60,7 +60,7 @@ export function makeFunction(
   });
   Validations.of(made).acknowledge({
     id: 'AwsSolutions::AwsSolutions-L1',
-    reason: `${PYTHON} is supported by AWS until 2029 and is the newest that aws-lambda-powertools is tested on`,
+    reason: `${PYTHON} is supported by AWS until 2029 and is the newest that the functions have been tried on`,
   });
   return made;
 }
