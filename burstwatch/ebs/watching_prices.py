@@ -17,6 +17,12 @@ CLOUDWATCH = Source(
     note="a custom metric is prorated by the hours in which it is published",
 )
 LAMBDA = Source(url="https://aws.amazon.com/lambda/pricing/", read="2026-11")
+SQS = Source(url="https://aws.amazon.com/sqs/pricing/", read="2026-11")
+KMS = Source(
+    url="https://aws.amazon.com/kms/pricing/",
+    read="2026-11",
+    note="each of the first two yearly rotations adds as much again, so a key costs three times this from its third year on",
+)
 
 
 def _usd(value: float, per: str, source: Source) -> Figure:
@@ -32,16 +38,10 @@ PRICES: Mapping[str, Figure] = MappingProxyType(
         "dashboard": _usd(3.00, "dashboard and month", CLOUDWATCH),
         "metrics_call": _usd(0.01 / 1_000, "request to CloudWatch but GetMetricData", CLOUDWATCH),
         "log_gigabyte": _usd(0.50, "GB of logs", CLOUDWATCH),
-        "key": _usd(
-            1.00, "key and month", Source(url="https://aws.amazon.com/kms/pricing/", read="2026-11")
-        ),
+        "key": _usd(1.00, "key and month", KMS),
         "lambda_gigabyte_second": _usd(0.0000133334, "GB-second on arm64", LAMBDA),
         "lambda_request": _usd(0.2e-6, "invocation", LAMBDA),
-        "queue_request": _usd(
-            0.4e-6,
-            "request to a queue",
-            Source(url="https://aws.amazon.com/sqs/pricing/", read="2026-11"),
-        ),
+        "queue_request": _usd(0.4e-6, "request to a queue", SQS),
     }
 )
 METRIC_REQUEST = PRICES["metric_request"]
@@ -61,6 +61,7 @@ FREE: Mapping[str, Figure] = MappingProxyType(
         "log_gigabyte": _free(5, "GB of logs", CLOUDWATCH),
         "lambda_gigabyte_second": _free(400_000, "GB-seconds", LAMBDA),
         "lambda_request": _free(1e6, "invocations", LAMBDA),
+        "queue_request": _free(1e6, "requests to queues", SQS),
     }
 )
 
