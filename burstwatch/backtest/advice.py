@@ -178,7 +178,7 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         dry_s=dry_s,
         lowest_ratio=min((point.ratio for point in levels), default=None),
         empty_in_s=empty_in_s,
-        usd_month=recorded.kind.usd_month(resource),
+        usd_month=recorded.kind.present_usd(resource),
         exceeded=recorded.exceeded,
         fix=fix,
         outcome=outcome,

@@ -68,6 +68,10 @@ def _option(option: str, value: object) -> list[str]:
     return [option, str(value)]
 
 
+#: The parameters of commands that name a type.
+TYPES = frozenset({"CacheNodeType", "DBInstanceClass", "InstanceType", "StorageType", "VolumeType"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Afterwards:
     """A resource after a change: its ``bucket``, None without credits, and the most that it serves, in credits a second.
@@ -114,6 +118,11 @@ class Fix:
             return f"{self.action}. {self.effect[:1].upper()}{self.effect[1:]}"
         terms = ", ".join(filter(None, [self.price, self.takes]))
         return f"{self.action} ({terms}): {self.effect}"
+
+    @property
+    def names_type(self) -> bool:
+        """True if a command asks for a type, of a volume, an instance, a node or a storage."""
+        return any(not TYPES.isdisjoint(command.parameters) for command in self.commands)
 
     def is_same_change(self, other: "Fix") -> bool:
         """True if both lead to the same, whatever is known of their prices."""

@@ -98,12 +98,14 @@ class Changes:
     """Why a resource cannot be changed now: in words, and empty where that does not apply.
 
     ``managed_by`` is who alone may change it, and ``under_way`` a change that has to end before AWS takes another.
-    ``replaced_by`` is what it is made from, where it must not be stopped.
+    ``replaced_by`` is what it is made from, where it must not be stopped. ``place`` is where it is outside of its
+    region's own zones, where AWS may not have every type and has other prices.
     """
 
     managed_by: str = ""
     under_way: str = ""
     replaced_by: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,15 @@ from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.fixes.fix import Command
 from burstwatch.kinds._names import GROUP
-from burstwatch.kinds.base import Arguments, Item, Listing, Scope, Tagging, identified_by
+from burstwatch.kinds.base import (
+    Arguments,
+    Item,
+    Listing,
+    Scope,
+    Tagging,
+    identified_by,
+    place_of,
+)
 
 #: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11)
 FILTER_VALUES = 200
@@ -139,6 +147,12 @@ def replaced_by(instance: Item) -> str:
     if instance.get("InstanceLifecycle") == "spot":
         return "the request for Spot instances"
     return ""
+
+
+def place_of_instance(instance: Item, unit: str) -> str:
+    """The place of an instance outside of the zones of its region, or nothing."""
+    zone = instance.get("Placement", {}).get("AvailabilityZone") or ""
+    return place_of(zone, unit, outpost=instance.get("OutpostArn") or "")
 
 
 def managed_by(item: Item) -> str:

@@ -111,6 +111,24 @@ def terms_without(what: str, value: object, *, known: Collection[str]) -> Bucket
     return BucketTerms(not_watched=f"whether {value} {what} has burst credits is not known here")
 
 
+def place_of(zone: str, unit: str, *, outpost: str = "") -> str:
+    """The place of a thing outside of the zones of its region: an Outpost, a Local Zone, or a Wavelength Zone; else nothing.
+
+    A zone of the region itself has its name and one letter:
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-regions-availability-zones.html (2026-11)
+    """
+    region = unit.rpartition("/")[2]
+    if outpost:
+        return f"the Outpost {outpost.rpartition('/')[2]}"
+    return zone if zone.startswith(region) and len(zone) > len(region) + 1 else ""
+
+
+def words_of_place(place: str) -> tuple[str, ...]:
+    """What is not certain of a thing at a place, in words."""
+    why = "AWS may not have every type there, and its prices are not known here"
+    return (f"it is in {place}: {why}",) if place else ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TagListing:
     """Where the tags of a listing's items come from, if its answers have none.
@@ -424,6 +442,8 @@ class Kind(ABC):
             return [managed_fix(resource.changes.managed_by)]
         if fixes and resource.changes.under_way:
             return [wait_fix(resource.changes.under_way)]
+        if resource.changes.place:
+            fixes = [replace(fix, usd_month=None) for fix in fixes if not fix.names_type]
         if is_by_hand(resource.unit):  # nobody can change an example
             return [replace(fix, is_example=True) for fix in fixes]
         return [not_stopped(fix, resource.changes.replaced_by) for fix in fixes]
@@ -431,7 +451,11 @@ class Kind(ABC):
     def may_be_advised(self, resource: Resource) -> bool:
         """True if a change of a resource could help: it has a bucket of a known size, or its rates may be lowered."""
         has_bucket = resource.bucket is not None and resource.terms.is_sized
-        return has_bucket or (resource.bucket is None and self.usd_month(resource) is not None)
+        return has_bucket or (resource.bucket is None and self.present_usd(resource) is not None)
+
+    def present_usd(self, resource: Resource) -> float | None:
+        """The price of a resource for a month; None where it is not known, as outside of a region's own zones."""
+        return None if resource.changes.place else self.usd_month(resource)
 
     def what_helps(
         self, resource: Resource, level: float, demand: float, rates: RatesByMetric

@@ -50,6 +50,8 @@ from burstwatch.kinds.base import (
     float_in,
     identified_by,
     peak,
+    place_of,
+    words_of_place,
 )
 
 TRAFFIC = Traffic(
@@ -187,6 +189,7 @@ def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
+LIMITS_UNKNOWN = "the instance's own limits are not known"
 #: Stands for a limit of the instance that nobody stated.
 FAR_ABOVE = "1e9"
 
@@ -267,6 +270,8 @@ class EbsVolume(Disk):
         instance_type, limits, statistic = _type_of(instance, related)
         change = related["modifications"].get(thing.id, {})
         under_way = _under_way(change)
+        zone = item.get("AvailabilityZone") or ""
+        place = place_of(zone, thing.unit, outpost=item.get("OutpostArn") or "")
         bucket, history_from_s = _settling(spec, change, now)
         bucket, limit = on_instance(spec, bucket, limits)
         yield Resource(
@@ -294,11 +299,12 @@ class EbsVolume(Disk):
                     "instance_id": instance_id,
                     "instance_type": instance_type,
                     "device": attachment.get("Device", ""),
-                    "zone": item.get("AvailabilityZone", ""),
+                    "zone": zone,
                 },
-                caveats=()
-                if limits or not instance_id
-                else ("the instance's own limits are not known",),
+                caveats=(
+                    *(() if limits or not instance_id else (LIMITS_UNKNOWN,)),
+                    *words_of_place(place),
+                ),
             ),
             spec=_by_hand(spec, limits),
             detail=Volume(
@@ -308,7 +314,7 @@ class EbsVolume(Disk):
                 is_changing=bool(under_way),
                 is_shared=item.get("MultiAttachEnabled", False),
             ),
-            changes=Changes(managed_by=managed_by(item), under_way=under_way),
+            changes=Changes(managed_by=managed_by(item), under_way=under_way, place=place),
         )
 
     def spent(

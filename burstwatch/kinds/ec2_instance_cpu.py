@@ -26,6 +26,7 @@ from burstwatch.kinds._ec2 import (
     is_instance_running,
     is_restarted,
     managed_by,
+    place_of_instance,
     replaced_by,
     retyped,
     started_at,
@@ -40,6 +41,7 @@ from burstwatch.kinds.base import (
     Related,
     Thing,
     identified_by,
+    words_of_place,
 )
 from burstwatch.shards import thing_id
 
@@ -182,13 +184,17 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
             ),
         )
         mode = UNLIMITED if is_unlimited else STANDARD
+        place = place_of_instance(thing.item, thing.unit)
+        caveats = (*resource.words.caveats, *words_of_place(place))
         yield replace(
             resource,
+            words=replace(resource.words, caveats=caveats),
             spec={**resource.spec, "mode": mode} if resource.spec else {},
             changes=replace(
                 resource.changes,
                 managed_by=managed_by(thing.item),
                 replaced_by=replaced_by(thing.item),
+                place=place,
             ),
         )
 

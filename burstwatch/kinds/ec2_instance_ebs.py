@@ -14,6 +14,7 @@ from burstwatch.kinds._ec2 import (
     VOLUMES,
     is_instance_running,
     managed_by,
+    place_of_instance,
     replaced_by,
     started_at,
     types_in,
@@ -159,7 +160,11 @@ class Ec2InstanceEbs(InstanceEbs):
                 history_from_s=started_s,
                 published_every_s=BASIC_PERIOD_S,
             ),
-            changes=Changes(managed_by=managed_by(thing.item), replaced_by=replaced_by(thing.item)),
+            changes=Changes(
+                managed_by=managed_by(thing.item),
+                replaced_by=replaced_by(thing.item),
+                place=place_of_instance(thing.item, thing.unit),
+            ),
             words=Words(facts={"type": instance_type, "instance_type": instance_type}),
         )
         spec = related[TYPES].get(instance_type)

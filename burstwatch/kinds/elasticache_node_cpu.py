@@ -20,6 +20,7 @@ from burstwatch.kinds.base import (
     TagListing,
     Thing,
     identified_by,
+    place_of,
 )
 
 #: A cluster that is gone or not yet there.
@@ -133,6 +134,7 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
                 changes=replace(
                     resource.changes,
                     under_way=f"the end of its status {status}" if status in CHANGING else "",
+                    place=place_of(item.get("PreferredAvailabilityZone") or "", thing.unit),
                 ),
                 detail=detail
                 and Node(

@@ -16,7 +16,7 @@ from burstwatch.ebs.volumes import VolumeSpec, charge, volume_spec
 from burstwatch.fixes.fix import Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.formatting import InputError, number
-from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Words
+from burstwatch.history.observations import BucketTerms, Changes, Limit, Reporting, Resource, Words
 from burstwatch.history.points import NO_LIMIT, DemandPoint
 from burstwatch.kinds import _rds
 from burstwatch.kinds._disk import IOPS, LIMITS, Disk, rate_facts
@@ -38,7 +38,9 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
     float_in,
+    place_of,
     terms_without,
+    words_of_place,
 )
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure, Source
@@ -300,6 +302,7 @@ class RdsStorage(Disk):
         if engine.startswith(OTHER_STORAGE):
             return
         storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
+        place = place_of(item.get("AvailabilityZone") or "", thing.unit)
         resource = Resource(
             kind=self.name,
             id=thing.id,
@@ -326,8 +329,12 @@ class RdsStorage(Disk):
                     "volume_type": storage_type,
                     "size_gib": f"{size_gib:g}",
                 },
-                caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
+                caveats=(
+                    *(("its storage is being changed",) if status in STORAGE_CHANGING else ()),
+                    *words_of_place(place),
+                ),
             ),
+            changes=Changes(place=place),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         )
         # The sizes of other types have other limits on RDS than on EBS.

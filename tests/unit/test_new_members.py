@@ -1,12 +1,15 @@
 """Members of AWS's answers that change what an older one means."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from burstwatch.fixes.fix import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Thing
+from tests.kinds.playing import examples_of
 
 KINDS = find_kinds()
 DATABASE = {
@@ -113,3 +116,66 @@ def test_the_wait_for_a_change_of_storage_tells_how_far_it_is() -> None:
     assert resource.changes.under_way == (
         "the end of its status storage-optimization (37% of its storage done)"
     )
+
+
+PLACES: dict[str, list[dict[str, Any]]] = {
+    "ebs_volume": [
+        {"AvailabilityZone": "us-west-2-lax-1a"},
+        {"AvailabilityZone": "us-west-2-wl1-las-wlz-1"},
+        {
+            "AvailabilityZone": "us-west-2a",
+            "OutpostArn": "arn:aws:outposts:us-west-2:1:outpost/op-1",
+        },
+    ],
+    "ec2_instance_cpu": [
+        {"Placement": {"AvailabilityZone": "us-west-2-lax-1a"}},
+        {"OutpostArn": "arn:aws:outposts:us-west-2:1:outpost/op-1"},
+    ],
+    "ec2_instance_ebs": [{"Placement": {"AvailabilityZone": "us-west-2-lax-1a"}}],
+    "rds_storage": [{"AvailabilityZone": "us-west-2-lax-1a"}],
+    "rds_instance_cpu": [{"AvailabilityZone": "us-west-2-lax-1a"}],
+    "elasticache_node_cpu": [{"PreferredAvailabilityZone": "us-west-2-lax-1a"}],
+}
+OWN = {
+    "AvailabilityZone": "us-west-2a",
+    "PreferredAvailabilityZone": "us-west-2b",
+    "OutpostArn": None,
+}
+
+
+def advised(name: str, more: dict[str, Any]) -> list[tuple[Resource, Fix]]:
+    kind, examples = KINDS[name], examples_of(KINDS[name])
+    pairs = []
+    for item in examples.ITEMS:
+        thing = replace(kind.inventory.identify({**item, **more}), unit="1/us-west-2")
+        for resource in kind.describe(thing, examples.FOUND, 0.0):
+            if resource.bucket is not None and resource.terms.is_sized:
+                demand = min(resource.bucket.burst, resource.limit.rate)
+                pairs += [(resource, fix) for fix in kind.changes(resource, demand, {})]
+    return pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [(name, more) for name in PLACES for more in PLACES[name]]
+)
+def test_outside_of_a_regions_own_zones_no_other_type_and_no_price_is_told(
+    name: str, more: dict[str, Any]
+) -> None:
+    for resource, fix in advised(name, more):
+        assert resource.changes.place
+        assert not fix.names_type
+        assert fix.usd_month is None or not fix.commands  # to wait costs nothing
+        assert KINDS[name].present_usd(resource) is None
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_in_a_regions_own_zones_advice_is_as_without_any(name: str) -> None:
+    placement = {"Placement": {"AvailabilityZone": "us-west-2a"}}
+    assert [fix for _, fix in advised(name, {**OWN, **placement})] == [
+        fix for _, fix in advised(name, {})
+    ]
+    if name not in {
+        "ec2_instance_ebs",
+        "elasticache_node_cpu",
+    }:  # whose examples' advice names no type
+        assert any(fix.names_type for _, fix in advised(name, {}))
