@@ -53,7 +53,8 @@ def test_the_role_of_a_member_account_only_reads_what_a_look_needs() -> None:
     (policy,) = committed["Resources"]["Role"]["Properties"]["Policies"]
     (statement,) = policy["PolicyDocument"]["Statement"]
     assert all(
-        action.partition(":")[2].startswith(("Describe", "Get")) for action in statement["Action"]
+        action.partition(":")[2].startswith(("Describe", "Get", "List"))
+        for action in statement["Action"]
     )
     assert set(statement["Action"]) <= set(catalog()["read_actions"])
 

@@ -19,8 +19,8 @@ KINDS = list(find_kinds().values())
 #: A value that no version of AWS has yet.
 NEW = "of-next-year"
 ABSENT = object()
-#: Which instance it is: its mode is looked up by it.
-IDENTITY = "InstanceId"
+#: Which instance it is: its mode, and what is published of it, are looked up by it.
+IDENTITY = {"InstanceId", "DBInstanceIdentifier"}
 #: So many variants of a kind's examples there are at the least.
 MANY = 100
 #: Members below these are of things that are not read, and nested without end.
@@ -103,7 +103,7 @@ def variants(item: Item, listing: Listing) -> Iterator[tuple[str, Item]]:
                 said = f"{name} {'absent' if value is ABSENT else value}"
                 is_known = value in list(getattr(shape, "enum", ()))
                 is_said = (name in DECIDES and is_known) or said in BY_RULE
-                if not is_said and path[-1] != IDENTITY:
+                if not is_said and path[-1] not in IDENTITY:
                     yield said, changed
 
 

@@ -66,6 +66,11 @@ def _unlimited(spec: _cpu.CpuSpec, commands_for: Callable[[str], tuple[Command, 
     )
 
 
+def is_unlimited(instance_class: str) -> bool:
+    """True if instances of a class never slow down without credits: all but those of T2."""
+    return not instance_class.startswith(f"db.{STANDARD_FAMILY}.")
+
+
 def _instance(item: Item) -> _cpu.Instance:
     return _cpu.Instance(
         type=item["DBInstanceClass"],
@@ -93,6 +98,10 @@ class DatabaseCpu(_cpu.BurstableCpu):
         """True for an engine of this kind."""
         return engine.startswith(self.engine)
 
+    def metric_of(self, thing: Thing, related: Related) -> str:
+        """The metric of the level of one instance."""
+        return self.metric
+
     def largest(self, engine: str) -> str:
         """The largest T size that an engine has."""
         return LARGEST
@@ -103,12 +112,13 @@ class DatabaseCpu(_cpu.BurstableCpu):
         engine = thing.item["Engine"]
         if not self.is_own(engine) or not _cpu.is_burstable(instance.type):
             return
+        metric = self.metric_of(thing, related)
         resource = self.credits_of(
             thing,
             instance,
-            metric=self.metric,
-            is_unlimited=not instance.type.startswith(f"db.{STANDARD_FAMILY}."),
-            starts_empty=self.metric == _cpu.BALANCE,
+            metric=metric,
+            is_unlimited=is_unlimited(instance.type),
+            starts_empty=metric == _cpu.BALANCE,
             terms=_cpu.Terms(usd_vcpu_h=_surplus_price(thing), largest=self.largest(engine)),
         )
         yield replace(

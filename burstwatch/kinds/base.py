@@ -147,7 +147,7 @@ class Listing:
     ``operation`` is AWS's name (``DescribeVolumes``), ``items`` the path of the list in the
     answer (``Reservations[].Instances[]``). ``identify`` gives an item its common shape. ``arguments`` are those of the
     call for a scope; an API without filters takes none. ``ids_per_call`` is how many ids of
-    a scope one call takes. ``page_size`` is what is asked for, and AWS refuses more than the
+    a scope one call takes. ``page_size`` is what is asked for, 0 where AWS alone says how long a page is, and AWS refuses more than the
     operation allows; None is for an operation without pages. ``iam_prefix`` is for a service whose permissions have
     another name, ``tags`` for an API that lists things without their tags. ``has_names`` is for things whose ids people
     choose: those of two regions can be the same.

@@ -50,7 +50,9 @@ class Modelled:
         if paging is None:
             raise KeyError(f"{operation} is not paged")
         self.size, self.token = paging.get("limit_key"), paging["input_token"]
-        self.next_token, self.result = paging["output_token"], paging["result_key"]
+        results = paging["result_key"]
+        self.next_token = paging["output_token"]
+        self.result = results[0] if isinstance(results, list) else results
 
     @property
     def filters(self) -> set[str]:

@@ -51,6 +51,9 @@ def check_listing(listing: Listing) -> None:
     if listing.page_size is None:
         if paginators(listing.service).get(listing.operation):
             raise ValueError(listing.page_size)  # the first page would pass for all
+    elif listing.page_size == 0:
+        if "limit_key" in paginators(listing.service)[listing.operation]:
+            raise ValueError(listing.page_size)  # a size may be asked for
     else:
         least, most = Modelled(listing.service, listing.operation).page_sizes
         # EC2's texts do not say how large a page may be; its fake does.

@@ -35,7 +35,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert missing in lines
     before = [line for line in lines if line != missing] + ["ec2 VolumeType = gp1"]
     path = tmp_path / "aws_models.txt"
-    path.write_text("\n".join([*before, ""]), encoding="utf-8")
+    path.write_text("\n".join(["botocore 1.0.0", *before[1:], ""]), encoding="utf-8")
     monkeypatch.setattr(aws_models, "EXTRACT", path)
     return path
 
@@ -67,6 +67,17 @@ def test_ticked_differences_are_accepted(
     assert main(["--accept"]) == 0
     assert differences() == []
     assert "IncludeManagedResources" in older.read_text(encoding="utf-8")
+
+
+def test_what_the_code_calls_anew_is_accepted_without_a_tick(
+    older: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = older.read_text(encoding="utf-8").partition("\n")[2]
+    older.write_text(f"botocore {botocore.__version__}\n{text}", encoding="utf-8")
+    assert main([]) == 0
+    assert "2 differences, 0 of them not ticked" in capsys.readouterr().err
+    assert main(["--accept"]) == 0
+    assert differences() == []
 
 
 def test_a_tick_of_another_version_counts_for_nothing() -> None:

@@ -15,7 +15,7 @@ from burstwatch.aws.doctor.cadence import measure_cadence
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient, read_points
 from burstwatch.bucket import HOUR_S
 from burstwatch.config import Config, config_from_env
-from burstwatch.kinds.base import Kind, Listing
+from burstwatch.kinds.base import Kind, Listing, Scope
 
 #: How the codes of AWS begin that say that a permission is missing.
 DENIED = ("AccessDenied", "UnauthorizedOperation", "AuthorizationError", "NotAuthorized")
@@ -121,8 +121,11 @@ def _read_page(clients: Clients, listing: Listing) -> None:
     if listing.page_size is None:
         getattr(client, method)()
         return
-    paging = {"PageSize": listing.page_size, "MaxItems": 1}
-    for _ in client.get_paginator(method).paginate(PaginationConfig=paging):
+    size = {"PageSize": listing.page_size} if listing.page_size else {}
+    arguments = listing.arguments(Scope())
+    for _ in client.get_paginator(method).paginate(
+        PaginationConfig={**size, "MaxItems": 1}, **arguments
+    ):
         return
 
 

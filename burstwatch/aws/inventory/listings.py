@@ -73,7 +73,7 @@ class ListingReader:
             pages: Iterator[Item] = (getattr(client, method)(**arguments) for _ in range(1))
         else:
             paginator = client.get_paginator(method)
-            paging = {"PageSize": listing.page_size}
+            paging = {"PageSize": listing.page_size} if listing.page_size else {}
             pages = iter(paginator.paginate(PaginationConfig=paging, **arguments))
         while self.pace.take_page(
             listing.service, deadline=self.deadline, throttled=self.clients.throttled
