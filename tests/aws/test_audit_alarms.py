@@ -134,7 +134,7 @@ def test_what_could_not_be_listed_is_not_called_gone(cloud: Cloud) -> None:
 def test_what_is_not_known_here_is_not_judged_and_what_asked_not_to_be_watched_is_not_doubled(
     cloud: Cloud,
 ) -> None:
-    instance = cloud.aws.add_instance("t9.large")
+    instance = cloud.aws.add_instance("t9.metal")
     cloud.aws.add_item(
         "ec2",
         "DescribeInstanceCreditSpecifications",

@@ -12,6 +12,7 @@ from tests.aws.commands import burstwatch
 from tests.aws.doctored import FUNCTION, deploy
 from tests.aws.sweeping import Disk
 from tests.conftest import NOW, Cloud, iam_action, put_cache
+from tests.kinds._rds import instance
 
 pytestmark = pytest.mark.slow
 
@@ -122,6 +123,8 @@ def test_scan_needs_only_the_permissions_that_the_catalog_prints(cloud: Cloud) -
     cloud.aws.add_instance("t3.nano")  # its mode is asked for
     Disk(cloud, percent=40)
     put_cache(cloud)
+    database = instance("orders-db", "postgres", instance_class="db.t3.medium")
+    cloud.aws.add_item("rds", "DescribeDBInstances", database)  # its surplus is looked for
     burstwatch(cloud, "scan", "--all-regions")
     _, policy, _ = burstwatch(cloud, "policy", "scan")
     allowed = json.loads(policy)["Statement"][0]["Action"]

@@ -92,6 +92,10 @@ def put_examples(cloud: Cloud, kind: Kind, examples: ModuleType) -> None:
             cloud.aws.add_item(listing.service, listing.operation, item)
     for lookup in kind.lookups:
         for item in examples.FOUND[lookup.name].values():
+            if lookup.listing.operation == "ListMetrics":  # it lists what there is
+                pairs = {one["Name"]: one["Value"] for one in item["Dimensions"]}
+                cloud.aws.put(item["Namespace"], item["MetricName"], pairs, NOW - 600.0, 0.0)
+                continue
             cloud.aws.add_item(lookup.listing.service, lookup.listing.operation, item)
 
 
