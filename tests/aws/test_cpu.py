@@ -35,8 +35,10 @@ from burstwatch.kinds.base import Thing
 from burstwatch.messages.brief import make_brief
 from burstwatch.messages.digest import is_false_page
 from burstwatch.messages.timeline import Timeline
+from tests.aws.sweeping import CONFIG, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.fake.wire import service_model
+from tests.kinds._rds import instance
 from tests.kinds.ec2_instance_cpu import FOUND, ITEMS
 
 KIND = find_kinds()["ec2_instance_cpu"]
@@ -396,3 +398,28 @@ def test_a_fresh_t2_is_an_incident_only_if_it_had_launch_credits_to_spend(
     seen = observe(resource, NOW, levels, unit_period_s=300.0, looked_back_s=21_600)
     assert assess(seen, Config()).verdict == verdict
     assert 0 < spec.launch_ratio < 0.5
+
+
+@pytest.mark.parametrize(("owed", "verdict"), [(0.0, "ok"), (560.0, "warning"), (None, "warning")])
+def test_a_database_without_credits_is_judged_by_its_surplus_where_that_is_published(
+    cloud: Cloud, owed: float | None, verdict: str
+) -> None:
+    """A day's earnings of a db.t3.medium are 576 credits, which it may owe for nothing."""
+    cloud.aws.add_item(
+        "rds",
+        "DescribeDBInstances",
+        instance("orders-db", "postgres", instance_class="db.t3.medium"),
+    )
+    where = {"DBInstanceIdentifier": "orders-db"}
+    for back in range(1, 40):
+        at = NOW - 300.0 * back
+        cloud.aws.put("AWS/RDS", "CPUCreditBalance", where, at, 0.0)
+        cloud.aws.put("AWS/RDS", "CPUCreditUsage", where, at, 9.0)
+        if owed is not None:
+            cloud.aws.put(
+                "AWS/RDS", "CPUSurplusCreditBalance", where, at, max(0.0, owed - 7.0 * back)
+            )
+    swept = run_sweep(cloud, config=replace(CONFIG, kinds="rds_instance_cpu"))
+    ((resource, assessment),) = swept.snapshot.assessments.values()
+    published = "CPUCreditBalance" if owed is None else "CPUSurplusCreditBalance"
+    assert (resource.level_metric, assessment.verdict) == (published, verdict)
