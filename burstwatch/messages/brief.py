@@ -192,7 +192,7 @@ def _between(projection: Projection) -> str:
     loads = {
         _time_of(projection.low_s, now): "at the earliest",
         _time_of(projection.time_to_empty_s, now): "at this load",
-        _time_of(projection.high_s, now): "at the least load expected",
+        _time_of(projection.high_s, now): "at the latest if it lasts",
     }
     return ", ".join(f"{time} {load}" for time, load in loads.items()) if len(loads) > 1 else ""
 
@@ -211,12 +211,12 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
     why_not = why_no_chance(resource)
     if why_not:
         is_finite = assessment.projection.state == "finite"
-        return f"no figure for {why_not}{'; expected only if this load holds' if is_finite else ''}"
+        return f"no figure for {why_not}{'; expected only if the load lasts' if is_finite else ''}"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at
     until, likely = clock_time(now + FORESIGHT_S, now=now), percent(assessment.chance)
-    return f"{likely} to run out {FORESIGHT} (by {until}), counting that the load may fall"
+    return f"{likely} to run out {FORESIGHT} (by {until}), counting that the load may stop"
 
 
 def _fixes(

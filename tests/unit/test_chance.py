@@ -49,7 +49,7 @@ def test_a_danger_has_a_chance_or_the_reason_why_nobody_knows_it(
     why_not = why_no_chance(resource)
     if why_not:
         assert assessment.chance is None
-        assert brief.chance == f"no figure for {why_not}; expected only if this load holds"
+        assert brief.chance == f"no figure for {why_not}; expected only if the load lasts"
         assert assessment.projection.state == "finite"
         assert "chance" not in brief.numbers
     else:

@@ -65,8 +65,8 @@ BRIEF = Brief(
     metric_id=VOLUME_ID,
     does="run out",
     when="in 119 min at this load (16:13Z)",
-    between="14:40Z at the earliest, 14:44Z at this load, 14:52Z at the least load expected",
-    chance="44% to run out within two hours (by 16:14Z), counting that the load may fall",
+    between="14:40Z at the earliest, 14:44Z at this load, 14:52Z at the latest if it lasts",
+    chance="44% to run out within two hours (by 16:14Z), counting that the load may stop",
     at_zero=AtZero(short="300 of 3,000 IOPS"),
     level="62%",
     fixes=(
