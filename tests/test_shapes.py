@@ -189,3 +189,15 @@ def test_a_thing_that_is_not_understood_hides_no_other(kind: Kind, cloud: Cloud)
             there.items[listing.service, listing.operation].pop()
         else:
             del bare["broken"]
+
+
+def test_an_instance_without_a_type_costs_no_other_volume_its_limits(cloud: Cloud) -> None:
+    kind = find_kinds()["ebs_volume"]
+    hosts = [cloud.aws.add_instance("m5.large") for _ in range(3)]
+    for host in hosts:
+        cloud.aws.add_volume("gp2", 100, instance_id=host)
+    del cloud.aws.regions["us-east-1"].instances[hosts[0]]["InstanceType"]
+    inventory = take_inventory(kind, cloud.clients, cloud.unit, now=NOW)
+    caveats = [resource.words.caveats for resource in inventory.resources]
+    assert sorted(map(len, caveats)) in ([0, 0], [0, 0, 1])
+    assert inventory.problems != ()

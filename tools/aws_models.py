@@ -9,7 +9,6 @@ used, irrelevant or to do, and why. A test fails while the two are not of the bo
 """
 
 import ast
-import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ PRODUCT = HERE.parent / "burstwatch"
 #: What a person says of a difference.
 Tick: TypeAlias = Literal["used", "irrelevant", "to do"]
 #: Of these only the families are kept: sizes come every week, and are read from the account.
-OF_TYPES = re.compile(r"^\w+\.[\w-]+$")
+INSTANCE_TYPE = "InstanceType"
 #: A service and the name of an operation as AWS spells it.
 Call: TypeAlias = tuple[str, str]
 #: Commands whose names the code puts together.
@@ -173,8 +172,9 @@ def _lines_of(shape: Shape) -> Iterator[str]:
     for name in {"min", "max"} & set(shape.metadata):
         yield f"{shape.name} {name} {shape.metadata[name]}"
     values = getattr(shape, "enum", ())
-    families = {value.partition(".")[0] for value in values if OF_TYPES.match(value)}
-    for value in families or values:
+    if shape.name == INSTANCE_TYPE:
+        values = {value.partition(".")[0] for value in values}
+    for value in values:
         yield f"{shape.name} = {value}"
 
 

@@ -209,7 +209,8 @@ def is_burstable(instance_type: str, described: Item | None = None) -> bool:
     return _T_FAMILY.match(plain_type(instance_type)[0]) is not None
 
 
-def _is_known(instance_type: str) -> bool:
+def is_known(instance_type: str) -> bool:
+    """True if the CPU credits of a type are known here."""
     family, size = plain_type(instance_type)
     return size in _sizes_of(family)
 
@@ -254,7 +255,7 @@ def _charge(resource: Resource, baseline: float) -> str:
     """Say what full load costs on an unlimited instance without credits; nothing where the price is not known."""
     detail: Detail = resource.detail
     usd_vcpu_h = detail.terms.usd_vcpu_h
-    if usd_vcpu_h is None:
+    if usd_vcpu_h is None or resource.changes.place:
         return ""
     usd_h = usd_vcpu_h.value * (resource.limit.rate - baseline)
     return f"{usd_vcpu_h.value:g} USD a vCPU-hour, {usd_h:.2f} USD an hour at full load"
@@ -376,7 +377,7 @@ class BurstableCpu(Kind):
                 facts={"type": instance.type, "instance_type": instance.type},
             ),
         )
-        if not _is_known(instance.type):
+        if not is_known(instance.type):
             return _unsized(resource, instance.type)
         spec = cpu_spec(instance.type)
         return replace(

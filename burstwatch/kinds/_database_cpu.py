@@ -13,7 +13,7 @@ from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, RatesByMetric, Related, Thing, place_of
+from burstwatch.kinds.base import Item, RatesByMetric, Related, Thing
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure
 
@@ -126,7 +126,7 @@ class DatabaseCpu(_cpu.BurstableCpu):
             changes=replace(
                 resource.changes,
                 under_way=_rds.unsettled_status(thing.item, _rds.CHANGING),
-                place=place_of(thing.item.get("AvailabilityZone") or "", thing.unit),
+                place=_rds.place_of_database(thing.item, thing.unit),
             ),
         )
 

@@ -151,7 +151,7 @@ def replaced_by(instance: Item) -> str:
 
 def place_of_instance(instance: Item, unit: str) -> str:
     """The place of an instance outside of the zones of its region, or nothing."""
-    zone = instance.get("Placement", {}).get("AvailabilityZone") or ""
+    zone = (instance.get("Placement") or {}).get("AvailabilityZone") or ""
     return place_of(zone, unit, outpost=instance.get("OutpostArn") or "")
 
 

@@ -4,7 +4,7 @@ DocumentDB and Neptune are listed by the same operation, told apart by their eng
 """
 
 from burstwatch.ebs.load import Traffic
-from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by
+from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by, place_of
 
 DOCDB, NEPTUNE = "docdb", "neptune"
 #: A stopped instance reports nothing, and nothing spends its credits.
@@ -64,6 +64,14 @@ def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
     done = item.get("StorageOperationPercentProgress")
     progress = "" if done is None else f" ({done}% of its storage done)"
     return f"the end of its status {status}{progress}" if status in statuses else ""
+
+
+def place_of_database(item: Item, unit: str) -> str:
+    """The place of a database outside of the zones of its region, or nothing. Of an Outpost its subnets tell."""
+    subnets = (item.get("DBSubnetGroup") or {}).get("Subnets") or ()
+    outposts = ((subnet.get("SubnetOutpost") or {}).get("Arn") or "" for subnet in subnets)
+    outpost = next(filter(None, outposts), "")
+    return place_of(item.get("AvailabilityZone") or "", unit, outpost=outpost)
 
 
 TAGGING = Tagging(

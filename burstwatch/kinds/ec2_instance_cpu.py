@@ -50,6 +50,8 @@ SURPLUS, ON_DEMAND = "ec2_surplus", "ec2_linux"
 #: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceCreditSpecificationRequest.html (2026-11)
 DEDICATED_HOST = "host"
 LINUX, WINDOWS = "Linux/UNIX", "Windows"
+#: Software whose surplus costs the same.
+SAME_SURPLUS = frozenset({LINUX, "Red Hat Enterprise Linux", "SUSE Linux"})
 #: A type without credits with the same vCPUs, memory and architecture.
 WITHOUT_CREDITS = {
     "t3.medium": "c5.large",
@@ -158,11 +160,15 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         if not _cpu.is_burstable(instance_type, related[TYPES].get(instance_type)):
             return
         family = instance_type.partition(".")[0]
+        if managed_by(thing.item) and thing.id not in related[MODES]:
+            # AWS does not say that the list of modes has what it hides, and Standard mode would page.
+            msg = "a service of AWS manages it, and AWS does not list its credit mode"
+            raise ValueError(msg)
         is_unlimited = related[MODES].get(thing.id, {}).get("CpuCredits") == UNLIMITED
         # Red Hat and others cost more, and are no Platform; their surplus costs the same.
         is_windows = bool(thing.item.get("Platform"))
         software = thing.item.get("PlatformDetails", WINDOWS if is_windows else LINUX)
-        surplus = f"{family} {software}" if software.startswith(WINDOWS) else family
+        surplus = family if software in SAME_SURPLUS else f"{family} {software}"
         tenancy = thing.item.get("Placement", {}).get("Tenancy")
         resource = self.credits_of(
             thing,

@@ -38,15 +38,16 @@ TRAFFIC = Traffic(
 )
 TYPES, DISKS = "instance_types", "disks"
 WEIGHTING_PAGE = Source(
-    url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceNetworkPerformanceOptions.html",
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configure-bandwidth-weighting.html",
     read="2026-11",
-    note="boosts the baseline bandwidth of either the network or EBS by up to 25%; the two together stay the same",
+    note="boosts the baseline of either the network or EBS by 25%, and takes as much, in Gbps, from the other",
 )
-#: The share of its sustained throughput that an instance gives up at the most where its network is boosted.
+#: The share of what its network sustains that an instance takes from EBS where the network is boosted.
 MOST_SHIFTED = Figure(value=0.25, unit="", source=WEIGHTING_PAGE)
 #: Weightings that leave EBS what the type sustains, or more.
 NOT_LESS = (None, "default", "ebs-1")
-WEIGHTED = "its bandwidth is weighted towards the network, so it is taken to sustain 25% less throughput to its volumes"
+WEIGHTED = "its bandwidth is weighted towards the network, so it sustains less throughput to its volumes than its type"
+MB_S_PER_GBPS = 125.0
 
 
 def _disk_ids(instance: Item) -> list[str]:
@@ -86,15 +87,24 @@ def _spec_of(disk: Item) -> VolumeSpec | None:
         return None
 
 
-def _least_of(spec: Item | None) -> Item | None:
-    """A type with the least of its sustained throughput that a weighting of the bandwidth may leave."""
+def _least_of(spec: Item | None, weighting: str) -> Item | None:
+    """A type with the least of its sustained throughput that a weighting of the bandwidth may leave.
+
+    Raises:
+        ValueError: where AWS does not say how much there is to shift.
+    """
     info = {} if spec is None else spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     sustained, reached = (
         info.get(f"{name}ThroughputInMBps", 0.0) for name in ("Baseline", "Maximum")
     )
     if spec is None or sustained >= reached:  # it has no bucket, and AWS publishes no balance
         return spec
-    least = sustained * (1 - MOST_SHIFTED.value)
+    cards = spec.get("NetworkInfo", {}).get("NetworkCards", ())
+    gbps = [card.get("BaselineBandwidthInGbps") for card in cards]
+    if not gbps or None in gbps:
+        msg = f"its bandwidth is weighted ({weighting}), and AWS does not say what its network sustains"
+        raise ValueError(msg)
+    least = max(0.0, sustained - MOST_SHIFTED.value * sum(gbps) * MB_S_PER_GBPS)
     optimized = {**info, "BaselineThroughputInMBps": least}
     return {**spec, "EbsInfo": {**spec["EbsInfo"], "EbsOptimizedInfo": optimized}}
 
@@ -168,11 +178,13 @@ class Ec2InstanceEbs(InstanceEbs):
             words=Words(facts={"type": instance_type, "instance_type": instance_type}),
         )
         spec = related[TYPES].get(instance_type)
-        weighting = thing.item.get("NetworkPerformanceOptions", {}).get("BandwidthWeighting")
+        weighting = (thing.item.get("NetworkPerformanceOptions") or {}).get("BandwidthWeighting")
         if weighting not in NOT_LESS:
             words = replace(resource.words, caveats=(f"{WEIGHTED} ({weighting})",))
             weighted = replace(resource, words=words)
-            return buckets_of(weighted, instance_type, _least_of(spec), _reach(thing.item, related))
+            return buckets_of(
+                weighted, instance_type, _least_of(spec, weighting), _reach(thing.item, related)
+            )
         return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
 
     def listed(self, instance_type: str) -> Item:

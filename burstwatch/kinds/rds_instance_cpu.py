@@ -53,13 +53,15 @@ SURPLUS_METRICS = Listing(
 )
 
 
+def _may_owe(item: Item) -> bool:
+    """True for an instance of which it is known how much surplus it may owe."""
+    instance_class = item.get("DBInstanceClass") or ""
+    return _cpu.is_known(instance_class) and is_unlimited(instance_class)
+
+
 def _surplus_wanted(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     """The metric, if there is any instance that may owe a surplus."""
-    owes = (
-        _cpu.is_burstable(item["DBInstanceClass"]) and is_unlimited(item["DBInstanceClass"])
-        for item in lists["inventory"]
-    )
-    return {_cpu.SURPLUS} if any(owes) else set()
+    return {_cpu.SURPLUS} if any(map(_may_owe, lists["inventory"])) else set()
 
 
 class RdsInstanceCpu(DatabaseCpu):
@@ -75,7 +77,15 @@ class RdsInstanceCpu(DatabaseCpu):
         defaults={"surplus": BALANCE_ONLY},
         surplus=f"{PUBLISHED} where CloudWatch has the surplus, or {BALANCE_ONLY} (default)",
     )
-    lookups = (Lookup(name=PUBLISHED, listing=SURPLUS_METRICS, find_ids=_surplus_wanted),)
+    lookups = (
+        Lookup(
+            name=PUBLISHED,
+            listing=SURPLUS_METRICS,
+            find_ids=_surplus_wanted,
+            is_needed=True,
+            concerns=lambda _lists: _may_owe,
+        ),
+    )
     service = "rds"
     console = _rds.CONSOLE
 
@@ -98,8 +108,8 @@ class RdsInstanceCpu(DatabaseCpu):
 
     def metric_of(self, thing: Thing, related: Related) -> str:
         """The surplus of an Unlimited instance where it is published, else the balance."""
-        owes = is_unlimited(thing.item["DBInstanceClass"])
-        return _cpu.SURPLUS if owes and thing.id in related.get(PUBLISHED, {}) else _cpu.BALANCE
+        is_published = _may_owe(thing.item) and thing.id in related.get(PUBLISHED, {})
+        return _cpu.SURPLUS if is_published else _cpu.BALANCE
 
     def is_own(self, engine: str) -> bool:
         """True for what RDS itself runs."""

@@ -71,14 +71,14 @@ def _additional(volume: Item) -> VolumeSpec | None:
 
     https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_AdditionalStorageVolumeOutput.html (2026-11)
     """
+    volume_type = str(volume.get("StorageType")).lower()
     rates = {"iops": volume.get("IOPS"), "mib_s": volume.get("StorageThroughput")}
-    is_provisioned = rates["iops"] is not None
-    if volume.get("StorageVolumeStatus", "ACTIVE").upper() not in SETTLED or not is_provisioned:
+    named = rates.values() if volume_type == "gp3" else (rates["iops"],)
+    is_settled = str(volume.get("StorageVolumeStatus", "ACTIVE")).upper() in SETTLED
+    if None in named or not is_settled:
         return None
     try:
-        return volume_spec(
-            str(volume.get("StorageType")).lower(), volume["AllocatedStorage"], **rates
-        )
+        return volume_spec(volume_type, volume["AllocatedStorage"], **rates)
     except (KeyError, ValueError):
         return None
 

@@ -38,7 +38,6 @@ from burstwatch.kinds.base import (
     Thing,
     Totals,
     float_in,
-    place_of,
     terms_without,
     words_of_place,
 )
@@ -302,7 +301,7 @@ class RdsStorage(Disk):
         if engine.startswith(OTHER_STORAGE):
             return
         storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
-        place = place_of(item.get("AvailabilityZone") or "", thing.unit)
+        place = _rds.place_of_database(item, thing.unit)
         resource = Resource(
             kind=self.name,
             id=thing.id,

@@ -423,3 +423,35 @@ def test_a_database_without_credits_is_judged_by_its_surplus_where_that_is_publi
     ((resource, assessment),) = swept.snapshot.assessments.values()
     published = "CPUCreditBalance" if owed is None else "CPUSurplusCreditBalance"
     assert (resource.level_metric, assessment.verdict) == (published, verdict)
+
+
+def test_a_database_keeps_its_surplus_as_level_while_metrics_cannot_be_listed(cloud: Cloud) -> None:
+    cloud.aws.add_item(
+        "rds",
+        "DescribeDBInstances",
+        instance("orders-db", "postgres", instance_class="db.t3.medium"),
+    )
+    for back in range(1, 40):
+        for name in ("CPUCreditBalance", "CPUSurplusCreditBalance", "CPUCreditUsage"):
+            where = {"DBInstanceIdentifier": "orders-db"}
+            cloud.aws.put("AWS/RDS", name, where, NOW - 300.0 * back, 0.0)
+    memory, config = Memory(), replace(CONFIG, kinds="rds_instance_cpu")
+    for denied in (set[str](), {"ListMetrics"}):
+        cloud.aws.denied = denied
+        swept = run_sweep(cloud, memory, config=config)
+        ((resource, assessment),) = swept.snapshot.assessments.values()
+        assert (resource.level_metric, assessment.verdict) == ("CPUSurplusCreditBalance", "ok")
+        cloud.clock.now += 60.0
+
+
+def test_at_a_place_of_its_own_surplus_has_no_price() -> None:
+    for zone, has_price in (("us-east-1a", True), ("us-east-1-bos-1a", False)):
+        item = {
+            "InstanceId": ID,
+            "InstanceType": "t3.medium",
+            "Placement": {"AvailabilityZone": zone},
+        }
+        thing = Thing(id=ID, name="", tags={}, item=item, unit="123456789012/us-east-1")
+        modes = {"instance_types": {}, "credit_specifications": {ID: {"CpuCredits": "unlimited"}}}
+        (resource,) = KIND.describe(thing, modes, NOW)
+        assert bool(KIND.at_zero(resource).note) == has_price

@@ -1,13 +1,14 @@
 """What services of AWS manage is seen, though AWS hides it from listings that do not ask for it."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.aws.commands import burstwatch
-from tests.aws.sweeping import Disk, alarms, run_sweep
-from tests.conftest import Cloud
+from tests.aws.sweeping import CONFIG, Disk, alarms, run_sweep
+from tests.conftest import NOW, Cloud
 
 MANAGED = {"Managed": True, "Principal": "eks.amazonaws.com", "HiddenByDefault": True}
 
@@ -69,3 +70,17 @@ def test_the_doctor_tells_what_the_account_hides(cloud: Cloud) -> None:
             if record["check"] == "managed resources"
         ]
         assert (finding["result"], finding["detail"].partition(" ")[0]) == ("ok", visibility)
+
+
+def test_a_managed_instance_whose_credit_mode_is_not_listed_is_unknown_and_not_paged(
+    cloud: Cloud,
+) -> None:
+    host = cloud.aws.add_instance("t3.medium")
+    hide(cloud)
+    for back in range(1, 40):
+        cloud.aws.put("AWS/EC2", "CPUCreditBalance", {"InstanceId": host}, NOW - 300.0 * back, 0.0)
+    swept = run_sweep(cloud, config=replace(CONFIG, kinds="ec2_instance_cpu"))
+    ((_, assessment),) = swept.snapshot.assessments.values()
+    assert assessment.verdict == "unknown"
+    assert any("does not list its credit mode" in one.error for one in swept.snapshot.problems)
+    assert alarms(cloud) == {}

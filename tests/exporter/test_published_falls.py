@@ -242,6 +242,13 @@ def test_a_clock_that_is_set_back_forgets_what_was_spent_unseen() -> None:
         at = tick * READ_S
         ledger.note(Reading(at=at, wall_s=at - 7_200, slack_s=0.0, counters=done()))
     assert ledger.charged.nominal == charged
+    assert project(ledger, STILL, "none").state == "unknown"
+    for minute in range(10):  # it stands now, at what comes in
+        at = 7_200.0 + minute * MINUTE_S
+        wall_s = at - 7_200
+        ledger.note(Reading(at=at + 60, wall_s=wall_s + 60, slack_s=0.0, counters=done()))
+        ledger.reconcile(LevelPoint(wall_s, MINUTE_S, 0.3 + minute / 300, "Minimum"))
+    assert project(ledger, STILL, "none").state == "idle"
 
 
 def test_without_newer_balances_unseen_spending_makes_the_credits_unknown() -> None:
@@ -257,7 +264,7 @@ def test_without_newer_balances_unseen_spending_makes_the_credits_unknown() -> N
     assert states[200].state == "finite"
     assert states[400].state == "unknown"
     assert "there is no newer one" in states[400].reason
-    assert states[-1].state != "unknown"  # after an hour the counters are all that there is
+    assert states[-1].state == "unknown"  # and stays so
 
 
 @pytest.mark.many

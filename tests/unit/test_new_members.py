@@ -28,6 +28,7 @@ def spec(name: str, **more: float) -> dict[str, Any]:
         "InstanceType": name,
         "Hypervisor": "nitro",
         "EbsInfo": {"EbsOptimizedInfo": {**INFO, **more}},
+        "NetworkInfo": {"NetworkCards": [{"BaselineBandwidthInGbps": 0.9375}]},
     }
 
 
@@ -61,6 +62,7 @@ def test_what_further_volumes_can_ask_for_is_added() -> None:
         {**GP3, "StorageVolumeStatus": "MODIFYING"},
         {**GP3, "StorageVolumeStatus": "SHRINKING"},
         {name: value for name, value in GP3.items() if name != "IOPS"},
+        {name: value for name, value in GP3.items() if name != "StorageThroughput"},
         {name: value for name, value in GP3.items() if name != "AllocatedStorage"},
         {},
     ],
@@ -94,8 +96,17 @@ def test_a_bandwidth_that_is_weighted_towards_the_network_sustains_less_and_says
         less = instance(weighted(name))
         assert less[0].bucket == io.bucket
         assert less[1].bucket is not None
-        assert less[1].bucket.refill == pytest.approx(0.75 * mib_s.bucket.refill)
+        shifted_mib_s = 0.25 * 0.9375 * 1e9 / 8 / 2**20  # a quarter of what the network sustains
+        assert mib_s.bucket.refill - less[1].bucket.refill == pytest.approx(shifted_mib_s)
         assert all(name in one.words.caveats[0] for one in less)
+
+
+def test_where_nobody_can_say_what_is_shifted_the_instance_is_not_understood() -> None:
+    item = {"InstanceId": "i-1", "InstanceType": "m8i.large", **weighted("vpc-1")}
+    thing = Thing(id="i-1", name="", tags={}, item=item, unit="1/us-east-1")
+    types = {"m8i.large": {**spec("m8i.large"), "NetworkInfo": {}}}
+    with pytest.raises(ValueError, match="AWS does not say what its network sustains"):
+        KINDS["ec2_instance_ebs"].describe(thing, {"instance_types": types, "disks": {}}, 0.0)
 
 
 def test_an_instance_that_sustains_its_maximum_gets_no_bucket_by_its_weighting() -> None:
@@ -118,6 +129,12 @@ def test_the_wait_for_a_change_of_storage_tells_how_far_it_is() -> None:
     )
 
 
+ON_OUTPOST = {
+    "AvailabilityZone": "us-west-2a",
+    "DBSubnetGroup": {
+        "Subnets": [{"SubnetOutpost": {"Arn": "arn:aws:outposts:us-west-2:1:outpost/op-1"}}]
+    },
+}
 PLACES: dict[str, list[dict[str, Any]]] = {
     "ebs_volume": [
         {"AvailabilityZone": "us-west-2-lax-1a"},
@@ -132,7 +149,7 @@ PLACES: dict[str, list[dict[str, Any]]] = {
         {"OutpostArn": "arn:aws:outposts:us-west-2:1:outpost/op-1"},
     ],
     "ec2_instance_ebs": [{"Placement": {"AvailabilityZone": "us-west-2-lax-1a"}}],
-    "rds_storage": [{"AvailabilityZone": "us-west-2-lax-1a"}],
+    "rds_storage": [{"AvailabilityZone": "us-west-2-lax-1a"}, ON_OUTPOST],
     "rds_instance_cpu": [{"AvailabilityZone": "us-west-2-lax-1a"}],
     "elasticache_node_cpu": [{"PreferredAvailabilityZone": "us-west-2-lax-1a"}],
 }

@@ -18,6 +18,7 @@ from burstwatch.aws.client.session import (
     Clients,
     Deadline,
     describe_error,
+    problem_of,
 )
 from burstwatch.aws.inventory.listings import ItemListing, ListingReader
 from burstwatch.formatting import first_of
@@ -40,6 +41,8 @@ from burstwatch.shards import Cause, Problem, Shard, Unit, thing_id
 NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 #: The items of a kind's inventory and of the lookups so far, by name.
 Lists: TypeAlias = dict[str, Sequence[Item]]
+#: The list of the things themselves.
+INVENTORY = "inventory"
 ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
 
 
@@ -120,7 +123,7 @@ def take_inventory(
     complete = complete and is_tagged  # a tag filter would find nothing
     if scope.shard.number > 1:  # what has no id is of the first shard
         refused = {}
-    lists: Lists = {"inventory": [thing.item for thing in things]}
+    lists: Lists = {INVENTORY: [thing.item for thing in things]}
     for lookup in kind.lookups:
         lists[lookup.name], left_out = _look_up_for(lookup, things, lists, scope.shard, reader)
         refused |= {name: why for name, why in left_out.items() if scope.shard.owns(name)}
@@ -254,23 +257,39 @@ def _look_up(
     listing = lookup.listing
     if lookup.find_ids is None:
         return reader.read_in_scope(listing, Scope(shard=shard))[0]
-    wanted_ids = sorted(_ids_for(lookup.find_ids, lists))
+    wanted_ids = sorted(_ids_for(lookup, lists, reader))
     size = listing.ids_per_call
     chunks = (wanted_ids[start : start + size] for start in range(0, len(wanted_ids), size))
     return [item for ids in chunks for item in reader.read(listing, Scope(ids=tuple(ids)))[0]]
 
 
-def _ids_for(find_ids: IdFinder, lists: Mapping[str, Sequence[Item]]) -> set[str]:
-    """The ids that a lookup wants: of an item that is not understood none, and its description says why."""
+def _ids_for(
+    lookup: Lookup, lists: Mapping[str, Sequence[Item]], reader: ListingReader
+) -> set[str]:
+    """The ids that a lookup wants. An item that is not understood asks for none, and hides no other's."""
+    find_ids = lookup.find_ids or (lambda _lists: set())
     try:
-        return find_ids(lists)
-    except NOT_UNDERSTOOD:
-        pass
-    wanted: set[str] = set()
-    for item in lists["inventory"]:
+        wanted = find_ids(lists)
+    except NOT_UNDERSTOOD as error:
+        understood = {name: _understood(find_ids, lists, name) for name in lists}
+        # What is wrong with an item of the inventory, its own description says.
+        if any(len(understood[name]) < len(lists[name]) for name in lists if name != INVENTORY):
+            reader.problems.append(problem_of(lookup.listing.operation, error))
+        wanted = find_ids(understood)
+    return {wanted_id for wanted_id in wanted if isinstance(wanted_id, str)}
+
+
+def _understood(
+    find_ids: IdFinder, lists: Mapping[str, Sequence[Item]], name: str
+) -> Sequence[Item]:
+    """The items of one list in which ids can be looked for."""
+    nothing: dict[str, Sequence[Item]] = dict.fromkeys(lists, ())
+    items = []
+    for item in lists[name]:
         with suppress(*NOT_UNDERSTOOD):
-            wanted |= find_ids({**lists, "inventory": [item]})
-    return wanted
+            find_ids({**nothing, name: [item]})
+            items.append(item)
+    return items
 
 
 def _left_to_check(listing: Listing, scope: Scope) -> Scope:

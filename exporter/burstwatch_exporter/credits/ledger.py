@@ -204,7 +204,7 @@ class Ledger:
         uncounted = self._beside(cost, seconds)
         spent = cost + uncounted
         # Where more is spent than is counted, nobody knows the most of it.
-        is_open = self._unexplained.is_open_at(reading.wall_s)
+        is_open = self._unexplained.is_open
         most = TOLERANCE * self.own_bucket.burst * seconds if is_open else cost.most
         self.interval = iv.after_seen(
             self.own_bucket,
@@ -256,8 +256,7 @@ class Ledger:
     @property
     def has_lost_sight(self) -> bool:
         """True if more was spent than is counted when CloudWatch's last balance came, and that is too long ago to go by."""
-        now = self.reading.wall_s
-        return self._unexplained.is_open_at(now) and not self._unexplained.rate_at(now)
+        return self._unexplained.is_open and not self._unexplained.rate_at(self.reading.wall_s)
 
     @property
     def is_published_empty(self) -> bool:
@@ -385,7 +384,7 @@ class Ledger:
         """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
         self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
-        self._unexplained = Unexplained()
+        self._unexplained.forget_times()
 
     def kept(self) -> tuple[Interval, Reading]:
         """The interval for a later process, which knows nothing of this one's slack, and the reading that it is of.

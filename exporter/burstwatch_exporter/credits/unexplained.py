@@ -107,9 +107,14 @@ class Unexplained:
             error=error,
         )
 
-    def is_open_at(self, wall_s: float) -> bool:
-        """True if more was spent than was counted when a balance last came, within the hour."""
-        return self._rate > 0 and wall_s - self._points[-1].end_s <= KEPT_S
+    @property
+    def is_open(self) -> bool:
+        """True if more was spent than was counted when a balance last came, however long ago: only a newer one ends it."""
+        return self._rate > 0
+
+    def forget_times(self) -> None:
+        """The clock was set: no balance so far can be compared with a later one, nor tell what is spent now."""
+        self._points.clear()
 
     def rate_at(self, wall_s: float) -> float:
         """Credits a second spent beside what is counted; below 0 where I/O costs less than its least."""
