@@ -18,13 +18,13 @@ from tests.clouds.rights import NOT_CALLED_HERE, read_decisions, unused
 from tools.reference import DOCS, markdown_table, with_parts
 
 pytestmark = [pytest.mark.clouds, pytest.mark.timeout(0), pytest.mark.on(LOCALEMU.name)]
-#: Checks of the doctor that need what the emulator has not: data of a day, a key's grants, the network.
-NOT_HERE = r"\w+ measured|errors of function .*|keys|link to the runbooks"
+#: Checks of the doctor that need what the emulator has not: data of a day, a key's grants, the network, a newer EC2.
+NOT_HERE = r"\w+ measured|errors of function .*|keys|link to the runbooks|managed resources"
 #: What is asked about one resource depends on what it is, and an audit reads only what the account has alarms on.
 READS_WHAT_IT_NEEDS = {"audit-alarms", "explain", "export", "snooze", "unsnooze"}
 #: A topic's key can be named by an alias; with --yes nobody asks whether sweeps go on.
 OF_COMMANDS = {
-    "doctor": {"kms:DescribeKey"},
+    "doctor": {"kms:DescribeKey", "ec2:GetManagedResourceVisibility"},
     "cleanup": {"cloudwatch:GetMetricData"},
 }
 #: Permissions of commands that only other resources, other arguments or a longer past would need.
@@ -37,7 +37,7 @@ NOT_ASKED = {
     ) for action in actions),
 }  # fmt: skip
 #: Permissions that the member's role has for what is not in that account.
-NOT_IN_THE_MEMBER = {"tag:GetResources"}
+NOT_IN_THE_MEMBER = {"tag:GetResources", "cloudwatch:ListMetrics"}
 
 
 def test_every_command_does_its_work_with_its_own_policy(app: Watched) -> None:
