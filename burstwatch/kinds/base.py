@@ -123,12 +123,6 @@ def place_of(zone: str, unit: str, *, outpost: str = "") -> str:
     return zone if zone.startswith(region) and len(zone) > len(region) + 1 else ""
 
 
-def words_of_place(place: str) -> tuple[str, ...]:
-    """What is not certain of a thing at a place, in words."""
-    why = "AWS may not have every type there, and its prices are not known here"
-    return (f"it is in {place}: {why}",) if place else ()
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TagListing:
     """Where the tags of a listing's items come from, if its answers have none.

@@ -51,7 +51,6 @@ from burstwatch.kinds.base import (
     identified_by,
     peak,
     place_of,
-    words_of_place,
 )
 
 TRAFFIC = Traffic(
@@ -189,7 +188,6 @@ def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
-LIMITS_UNKNOWN = "the instance's own limits are not known"
 #: Stands for a limit of the instance that nobody stated.
 FAR_ABOVE = "1e9"
 
@@ -301,10 +299,9 @@ class EbsVolume(Disk):
                     "device": attachment.get("Device", ""),
                     "zone": zone,
                 },
-                caveats=(
-                    *(() if limits or not instance_id else (LIMITS_UNKNOWN,)),
-                    *words_of_place(place),
-                ),
+                caveats=()
+                if limits or not instance_id
+                else ("the instance's own limits are not known",),
             ),
             spec=_by_hand(spec, limits),
             detail=Volume(

@@ -41,7 +41,6 @@ from burstwatch.kinds.base import (
     Related,
     Thing,
     identified_by,
-    words_of_place,
 )
 from burstwatch.shards import thing_id
 
@@ -190,17 +189,14 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
             ),
         )
         mode = UNLIMITED if is_unlimited else STANDARD
-        place = place_of_instance(thing.item, thing.unit)
-        caveats = (*resource.words.caveats, *words_of_place(place))
         yield replace(
             resource,
-            words=replace(resource.words, caveats=caveats),
             spec={**resource.spec, "mode": mode} if resource.spec else {},
             changes=replace(
                 resource.changes,
                 managed_by=managed_by(thing.item),
                 replaced_by=replaced_by(thing.item),
-                place=place,
+                place=place_of_instance(thing.item, thing.unit),
             ),
         )
 

@@ -39,7 +39,6 @@ from burstwatch.kinds.base import (
     Totals,
     float_in,
     terms_without,
-    words_of_place,
 )
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure, Source
@@ -301,7 +300,6 @@ class RdsStorage(Disk):
         if engine.startswith(OTHER_STORAGE):
             return
         storage_type, size_gib = item["StorageType"], item["AllocatedStorage"]
-        place = _rds.place_of_database(item, thing.unit)
         resource = Resource(
             kind=self.name,
             id=thing.id,
@@ -328,12 +326,9 @@ class RdsStorage(Disk):
                     "volume_type": storage_type,
                     "size_gib": f"{size_gib:g}",
                 },
-                caveats=(
-                    *(("its storage is being changed",) if status in STORAGE_CHANGING else ()),
-                    *words_of_place(place),
-                ),
+                caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
             ),
-            changes=Changes(place=place),
+            changes=Changes(place=_rds.place_of_database(item, thing.unit)),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         )
         # The sizes of other types have other limits on RDS than on EBS.

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from burstwatch.aws.inventory.inventory import take_inventory
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Thing
+from tests.conftest import NOW, Cloud
 from tests.kinds.playing import examples_of
 
 KINDS = find_kinds()
@@ -196,3 +198,19 @@ def test_in_a_regions_own_zones_advice_is_as_without_any(name: str) -> None:
         "elasticache_node_cpu",
     }:  # whose examples' advice names no type
         assert any(fix.names_type for _, fix in advised(name, {}))
+
+
+def test_a_resource_at_a_place_says_so_whatever_its_kind(cloud: Cloud) -> None:
+    cloud.aws.add_instance_type(
+        "t3.medium", iops=11_800, mb_s=260.0, baseline_iops=2_000, baseline_mb_s=43.75
+    )
+    host = cloud.aws.add_instance("t3.medium")
+    volume = cloud.aws.add_volume("gp2", 100, instance_id=host)
+    there = cloud.aws.regions["us-east-1"]
+    there.instances[host]["Placement"] = {"AvailabilityZone": "us-east-1-bos-1a"}
+    there.volumes[volume]["AvailabilityZone"] = "us-east-1-bos-1a"
+    for name in ("ebs_volume", "ec2_instance_cpu", "ec2_instance_ebs"):
+        taken = take_inventory(KINDS[name], cloud.clients, cloud.unit, now=NOW)
+        for resource in taken.resources:
+            assert any("it is in us-east-1-bos-1a" in caveat for caveat in resource.words.caveats)
+        assert taken.resources

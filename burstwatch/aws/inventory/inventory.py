@@ -43,6 +43,7 @@ NOT_UNDERSTOOD = (KeyError, ValueError, TypeError, AttributeError)
 Lists: TypeAlias = dict[str, Sequence[Item]]
 #: The list of the things themselves.
 INVENTORY = "inventory"
+ELSEWHERE = "AWS may not have every type there, and its prices are not known here"
 ESTIMATED = "AWS does not publish the size of this credit bucket, so the times are estimates"
 
 
@@ -164,10 +165,7 @@ def _described(
                 if _is_in(remaining_scope, resource.id, resource.tags)
                 and _is_child(remaining_scope, resource)
             ]
-            resources += [
-                resource if resource.terms.is_documented else _estimated(resource)
-                for resource in described
-            ]
+            resources += map(_with_caveats, described)
         except NOT_UNDERSTOOD as error:
             if not _is_in(remaining_scope, thing.id, thing.tags):
                 continue
@@ -329,12 +327,17 @@ def _pattern(value: str) -> re.Pattern[str]:
     return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
 
 
-def _estimated(resource: Resource) -> Resource:
+def _with_caveats(resource: Resource) -> Resource:
+    """A copy that says what is not certain of it, whatever its kind: the size of its bucket, or what AWS has where it is."""
     if resource.bucket is None:
         return resource
-    return replace(
-        resource, words=replace(resource.words, caveats=(*resource.words.caveats, ESTIMATED))
+    place = resource.changes.place
+    caveats = (
+        *resource.words.caveats,
+        *(() if resource.terms.is_documented else (ESTIMATED,)),
+        *((f"it is in {place}: {ELSEWHERE}",) if place else ()),
     )
+    return replace(resource, words=replace(resource.words, caveats=caveats))
 
 
 def _by_reason(kind: Kind, refused: Mapping[str, str]) -> Iterator[Problem]:

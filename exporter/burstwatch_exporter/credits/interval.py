@@ -104,11 +104,6 @@ def narrowed(
     return Interval(low=at_least, high=at_most, likely=likely)
 
 
-def lowered(interval: Interval, by: float) -> Interval:
-    """With so many credits that may have been spent unseen."""
-    return Interval(low=max(0.0, interval.low - by), high=interval.high)
-
-
 def seen_at(bucket: Bucket, interval: Interval, *, in_flight: float, slack_s: float) -> Interval:
     """The interval with what cannot be known at any one instant (see above)."""
     slack = bucket.refill * slack_s

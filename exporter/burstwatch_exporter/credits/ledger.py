@@ -268,7 +268,8 @@ class Ledger:
 
         The most that can be spent is the burst rate, with what counters may be off.
         """
-        self.interval = iv.lowered(self.interval, TOLERANCE * self.own_bucket.burst * seconds)
+        spent = TOLERANCE * self.own_bucket.burst * seconds
+        self.interval = Interval(low=max(0.0, self.interval.low - spent), high=self.interval.high)
         self._forget_demand()
 
     def _lose(self, reading: Reading) -> None:
