@@ -227,6 +227,25 @@ def test_what_no_counter_had_is_charged_no_more_once_it_has_ended(seed: int, hid
             assert beside - before <= 0.01 * BUCKET.capacity, at
 
 
+def test_an_hour_after_ten_minutes_of_unseen_io_each_credit_is_charged_once() -> None:
+    ledger = a_ledger(iv.unknown(BUCKET), a_promise(BUCKET))
+    level, ops, hidden = 0.9 * BUCKET.capacity, 0, 0.0
+    for tick in range(1, 720):
+        at = tick * READ_S
+        unseen = 2_000 * READ_S if 3_600 < at <= 4_200 else 0.0
+        ops, hidden = ops + 50 * round(READ_S), hidden + unseen
+        level = min(BUCKET.capacity, level + (BUCKET.refill - 50) * READ_S - unseen)
+        ledger.note(Reading(at=at, wall_s=at, slack_s=0.0, counters=done(ops, ops * IO_KIB)))
+        if at % MINUTE_S == 0:
+            ledger.reconcile(
+                LevelPoint(at - MINUTE_S, MINUTE_S, level / BUCKET.capacity, "Minimum")
+            )
+        if at == 5_400:  # by the mean of the last 45 minutes it would go on
+            assert project(ledger, STILL, "none").state == "infinite"
+    assert ledger.charged.nominal == pytest.approx(ops + hidden, rel=0.3)
+    assert ledger.charged.nominal <= 1.05 * (ops + hidden)
+
+
 def test_a_clock_that_is_set_back_forgets_what_was_spent_unseen() -> None:
     ledger, level = a_ledger(iv.unknown(BUCKET), a_promise(BUCKET)), 0.9
     for tick in range(1, 360):
