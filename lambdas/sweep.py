@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from burstwatch.aws.alarms.digest import make_digest, send_digest
+from burstwatch.aws.alarms.digest import CHARGED, make_digest, send_digest
 from burstwatch.aws.alarms.episodes import CLOSED
 from burstwatch.aws.client.names import NAMESPACE, part_name
 from burstwatch.aws.client.session import Clients, Deadline
@@ -147,6 +148,8 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         metrics.add_metric(name=metric, unit=unit, value=value)
     for episode in result.closed:
         logger.info(CLOSED, run=run, episode=episode.record())
+    for charge in result.charges:
+        logger.info(CHARGED, run=run, charge=asdict(charge))
     logger.info(
         "swept",
         unit=name,

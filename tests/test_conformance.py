@@ -63,7 +63,8 @@ def check_metrics(kind: Kind, examples: ModuleType) -> None:
     for name in kind.dimensions:
         if name not in examples.DOCUMENTED_DIMENSIONS:
             raise KeyError(name)
-    for metric in (*kind.metrics, *(check.metric for check in kind.checks)):
+    charges = [kind.charge_metric] if kind.charge_metric else []
+    for metric in (*kind.metrics, *charges, *(check.metric for check in kind.checks)):
         if metric not in examples.DOCUMENTED_METRICS:
             raise KeyError(metric)
 

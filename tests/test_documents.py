@@ -7,7 +7,7 @@ import pytest
 from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, as_document
 from burstwatch.cli.main import command_names
 
-NESTED = {"action", "effect", "takes", "command", "refilled_at", "group", "scenario"}
+NESTED = {"action", "effect", "takes", "usd_hour", "command", "refilled_at", "group", "scenario"}
 
 
 def test_every_field_is_declared_once_and_used() -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, level_after
 from burstwatch.fixes.fix import SOONEST_FIRST, Afterwards, Fix
+from burstwatch.fixes.surplus import Charge
 from burstwatch.fixes.templates import cloudformation_lines, terraform_lines
 from burstwatch.history.observations import Resource, after_first_credits
 from burstwatch.history.points import NO_LIMIT, DemandPoint, LevelPoint
@@ -64,7 +65,8 @@ class Advice:
     held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
     ``outcome`` is what a replay says of them after the change, and ``alternatives`` are changes that
     would serve as well. ``usd_month`` is the price now, None where it is not known, ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
-    and ``empty_in_s`` when the lowest levels of the days reach zero, if they fall.
+    ``empty_in_s`` when the lowest levels of the days reach zero, if they fall, and ``charge`` what AWS has charged for
+    credits in the history, None where that is not known.
     """
 
     resource_id: str
@@ -84,6 +86,7 @@ class Advice:
     empty_in_s: float | None
     usd_month: float | None
     exceeded: Mapping[str, float]
+    charge: Charge | None
     fix: Fix | None
     outcome: PlayedLoad | None
     alternatives: tuple[Fix, ...] = ()
@@ -101,7 +104,7 @@ class Advice:
 
     def record(self) -> dict[str, Any]:
         """The advice as one object for ``--json``; what is not known is null."""
-        fix, now = self.fix, self.usd_month
+        fix, now, charge = self.fix, self.usd_month, self.charge
         more = None if fix is None else fix.usd_month
         return {
             "id": self.resource_id,
@@ -120,6 +123,10 @@ class Advice:
             "balance_lowest": self.lowest_ratio,
             "time_to_empty_s": self.empty_in_s,
             "exceeded": dict(self.exceeded),
+            "charged_credits": charge.credits if charge else None,
+            "charged_usd": charge.usd if charge else None,
+            "charged_usd_month": charge.usd_month if charge else None,
+            "charged_s": charge.lasts_s if charge else None,
             "usd_month": now,
             "usd_month_afterwards": None if now is None or more is None else now + more,
             "best_fix": None if fix is None else fix.record(),
@@ -135,23 +142,27 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
     """Advise the resource of a recording: what serves all that it serves today, or only its load."""
     resource = recorded.resource
     levels, demand = _since_last_size(recorded)
-    is_censored = _is_censored(levels, demand)
+    throttling = levels if resource.terms.is_throttled else []
+    is_censored = _is_censored(throttling, demand)
     needed = served = peak(point.nominal for point in demand)
     if is_censored and resource.bucket is not None:  # nobody knows how much was asked for
         served = max(needed, min(resource.bucket.burst, resource.limit.rate))
     past_load = PastLoad(
         periods=rates_by_period(recorded.samples, recorded.kind, recorded.period_s),
+        asked=_asked_in_periods(throttling, demand),
+        period_s=recorded.period_s,
+        charge=recorded.charge,
         is_enough=is_load_enough,
     )
     changes = recorded.kind.changes(
         resource, served, peaks_of(past_load.periods), past_load=past_load
     )
     played = _played(changes, _asked(demand, served, resource), _first_ratio(levels))
-    dry_count, dry_s = dry_spells(levels)
+    dry_count, dry_s = dry_spells(throttling)
     if not levels and resource.bucket is not None:  # only the load is known
         today = play_on(Afterwards(bucket=resource.bucket), demand)
         dry_count, dry_s = today.dry_count, today.dry_s
-    empty_in_s = empty_in(levels)
+    empty_in_s = empty_in(throttling)
     chosen = _chosen(played)
     history_s = _length_s(levels, demand)
     finding = _finding(dry_count, empty_in_s, chosen, has_load=bool(demand))
@@ -180,6 +191,7 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         empty_in_s=empty_in_s,
         usd_month=recorded.kind.present_usd(resource),
         exceeded=recorded.exceeded,
+        charge=recorded.charge,
         fix=fix,
         outcome=outcome,
         alternatives=_alternatives(played, fix) if finding in CHANGED else (),
@@ -283,6 +295,34 @@ def _asked(
         )
         for point in demand
     ]
+
+
+def _asked_in_periods(
+    levels: Sequence[LevelPoint], demand: Sequence[DemandPoint]
+) -> list[float | None]:
+    """What each period asked for, to the last, None where nothing is known of it.
+
+    An empty bucket serves less than that: where ``levels`` are zero, it is taken to be what it was before. A history
+    that begins with an empty bucket begins here a whole number of days later.
+    """
+    if not demand:
+        return []
+    period_s, empty = demand[0].period_s, {p.start_s for p in levels if p.ratio <= EMPTY_RATIO}
+    count = 1 + round((demand[-1].start_s - demand[0].start_s) / period_s)
+    asked: list[float | None] = [None] * count
+    before: float | None = None
+    was_empty = True
+    for point in demand:
+        is_empty = point.start_s in empty
+        if not is_empty:
+            before = point.nominal
+        elif not was_empty and before is not None:  # credits served a part of it
+            before = max(before, point.nominal)
+        was_empty = is_empty
+        number = round((point.start_s - demand[0].start_s) / period_s)
+        asked[number] = None if before is None else max(before, point.nominal)
+    first = next((number for number, load in enumerate(asked) if load is not None), count)
+    return asked[math.ceil(first * period_s / DAY_S) * round(DAY_S / period_s) :]
 
 
 def _is_held(point: DemandPoint) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from burstwatch.config import Config
+from burstwatch.fixes.surplus import Charge
 from burstwatch.forecast.policy import assess
 from burstwatch.history.history import build_history
 from burstwatch.history.observations import (
@@ -79,6 +80,7 @@ class Recorded:
     """A recording with its resource, and how late its datapoints are taken to have come.
 
     ``exceeded`` is the share of the time in which each limit was exceeded, by the limit in words; empty where not known.
+    ``charge`` is what AWS has charged for credits in it; None where that is not known.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Recorded:
     period_s: float
     delay_s: float = 0.0
     exceeded: Mapping[str, float] = field(default_factory=dict)
+    charge: Charge | None = None
 
     def play(self, config: Config) -> "Replay":
         """The replay of this recording under these settings."""

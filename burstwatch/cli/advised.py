@@ -37,6 +37,7 @@ def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -
             for record in commands
         ]
         parts.append("\n".join(lines))
+    parts += ["\n".join(lines)] if (lines := surplus_lines(records)) else []
     parts.append(totals(records))
     return "\n\n".join(parts)
 
@@ -48,6 +49,8 @@ def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
     if changes:
         lines += ["| " + " | ".join(HEADINGS) + " |", "| " + "--- | " * len(HEADINGS)]
         lines += ["| " + " | ".join(map(_cell, _cells(record))) + " |" for record in changes]
+    if surplus := surplus_lines(records):
+        lines += ["", *(f"{_cell(line)}  " for line in surplus)]
     for record in changes:
         lines += ["", f"## {_cell(_who(record))}", "", _sentence(record)]
         for language, text in _code(record):
@@ -68,6 +71,7 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
             for record in changes
         )
         body.append(f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>')
+    body += [f"<p>{escape(line)}</p>" for line in surplus_lines(records)]
     for record in changes[:PICTURES]:
         body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
         if record["hourly"]:
@@ -100,6 +104,34 @@ def totals(records: Sequence[AdviceRecord]) -> str:
         for record in records
     )
     return f"{text}. {AUTOMATION}" if has_gp2 else f"{text}."
+
+
+def surplus_lines(records: Sequence[AdviceRecord]) -> list[str]:
+    """Say what AWS has charged for surplus credits, of each resource and in all, and what would end it; nothing where it has not."""
+    charged = [record for record in records if record["charged_credits"]]
+    if not charged:
+        return []
+    in_all = sum(record["charged_usd"] or 0.0 for record in charged)
+    unknown = sum(record["charged_usd"] is None for record in charged)
+    text = f"Surplus CPU credits: AWS has charged {in_all:,.2f} USD"
+    text += f", and {unknown} without a known price" if unknown else ""
+    by_usd = sorted(charged, key=lambda record: -(record["charged_usd"] or 0.0))
+    return [f"{text}.", *map(_surplus_line, by_usd)]
+
+
+def _surplus_line(record: AdviceRecord) -> str:
+    """One resource: the charge, as much for a month, and the change that ends it."""
+    fix, usd = record["best_fix"], record["charged_usd"]
+    price = "price not known here"
+    if usd is not None:
+        price = f"{usd:,.2f} USD in {span(record['charged_s'])}, {record['charged_usd_month']:,.2f} a month"
+    ended_by = "no change that costs less is known here"
+    if fix is not None:
+        more = "" if fix["usd_month"] is None else f" ({fix['usd_month']:+,.2f} USD a month in all)"
+        ended_by = f"ends with: {fix['action']}{more}"
+    return (
+        f"{printable(_who(record))}: {record['charged_credits']:,.0f} credits, {price}; {ended_by}"
+    )
 
 
 def _times(count: int) -> str:

@@ -148,7 +148,8 @@ def _by_type(looks: "Sequence[UnitSnapshot]", config: Config) -> Mapping[str, Co
         for resource, assessment in snapshot.buckets:
             ids, costs = groups[resource.words.facts.get("type", resource.kind)]
             ids.add(resource.id)
-            costs.append(watching_cost(resource, assessment, config))
+            kind = snapshot.kinds[resource.kind]
+            costs.append(watching_cost(kind, resource, assessment, config))
     return groups
 
 

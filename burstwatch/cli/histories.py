@@ -29,7 +29,7 @@ class PastQuestion:
     """A question about ``days`` of the past.
 
     ``command`` names it in errors, ``terms`` are what a kept record must have been asked, ``fields`` what it must have.
-    ``keep`` is the file of kept records, or None. ``asks_checks`` is whether AWS's checks of limits are asked for as well.
+    ``keep`` is the file of kept records, or None. ``asks_extras`` is whether AWS's checks of limits and its charges are asked for as well.
     """
 
     command: str
@@ -37,7 +37,7 @@ class PastQuestion:
     terms: Mapping[str, object]
     fields: frozenset[str]
     keep: str | None
-    asks_checks: bool = True
+    asks_extras: bool = True
 
 
 def records_of_region(
@@ -61,7 +61,7 @@ def records_of_region(
 
     unit, now = str(clients.unit()), terminal.clock()
     terms = {"days": question.days, **question.terms}
-    fleet = list_subjects(clients, kinds, now=now, tag=tag, asks_checks=question.asks_checks)
+    fleet = list_subjects(clients, kinds, now=now, tag=tag, asks_extras=question.asks_extras)
     problems += [f"{unit}: {problem.part}: {problem.error}" for problem in fleet.problems]
     subjects = [subject for subject in fleet.subjects if is_wanted(subject.buckets[0])]
     keys = {subject.key for subject in subjects}

@@ -88,7 +88,8 @@ class Fix:
     """One thing to do, and the ``commands`` that do it, in their order; none where a person has to choose.
 
     ``effect`` says what it serves, and what is then less than today. ``usd_month`` is the difference in list
-    price, None where it is not known. ``afterwards`` is None where the change leads to nothing certain.
+    price, None where it is not known; ``usd_hour`` is that of an hour of the load, of what costs only while it
+    lasts. ``afterwards`` is None where the change leads to nothing certain.
     ``is_example`` where nobody can change the resource, because it is only described by hand. ``is_less_load`` where
     nothing is changed in AWS.
     """
@@ -97,6 +98,7 @@ class Fix:
     effect: str
     takes: Takes
     usd_month: float | None = None
+    usd_hour: float | None = None
     commands: tuple[Command, ...] = ()
     afterwards: Afterwards | None = None
     is_example: bool = False
@@ -105,6 +107,8 @@ class Fix:
     @property
     def price(self) -> str:
         """The difference in list price in words; empty where it is not known."""
+        if self.usd_month is None and self.usd_hour is not None:
+            return f"{self.usd_hour:,.2f} USD an hour while the load lasts"
         if self.usd_month is None:
             return ""
         if round(self.usd_month, 2) == 0:
@@ -135,6 +139,7 @@ class Fix:
             "effect": self.effect,
             "takes": self.takes,
             "usd_month": None if self.usd_month is None else round(self.usd_month, 4),
+            "usd_hour": None if self.usd_hour is None else round(self.usd_hour, 4),
             "command": self.command,
         }
 

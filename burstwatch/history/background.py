@@ -17,7 +17,8 @@ class Background:
     """Mean ``rates`` by metric up to ``rates_at``, empty where not known, and since when it drains.
 
     ``exceeded`` is the share of the last minutes in which each limit was exceeded, by the limit in words.
-    ``empty_since_s`` is since when the bucket has been empty, at the latest; None if it is not.
+    ``empty_since_s`` is since when the bucket has been empty, at the latest, and ``asked_before`` what was asked for just
+    before, in credits a second; None if it is not, or not known.
     """
 
     rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -25,6 +26,7 @@ class Background:
     since_s: float | None = None
     since_ratio: float | None = None
     empty_since_s: float | None = None
+    asked_before: float | None = None
     exceeded: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -40,6 +42,7 @@ def make_background(history: History | None, rates: Mapping[str, float], at: flo
         since_s=since_s,
         since_ratio=ratio,
         empty_since_s=history.empty_since(),
+        asked_before=history.asked_before_empty(),
     )
 
 

@@ -19,6 +19,8 @@ from burstwatch.history.track import EMPTY_RATIO, Track
 
 #: A balance that rose by less than this share of the bucket was not filling.
 NOISE_RATIO = 0.01
+#: What was asked for before a bucket was empty is the mean of the last so many seconds.
+ASKED_S = 900.0
 
 JUMPED_UP = "the balance rose faster than it can: resized, retyped or another volume"
 FELL_TOO_FAST = "the balance fell faster than it can: the stated type or size is wrong"
@@ -183,6 +185,15 @@ class History:
                 break
             begin = slot if self.levels[slot] < math.inf else begin
         return None if begin is None else self.start_s + begin * self.period_s
+
+    def asked_before_empty(self) -> float | None:
+        """Credits a second that were asked for just before the bucket was empty; None where it is not, or as long as is known.
+
+        What an empty bucket serves is less than that.
+        """
+        since_s = self.empty_since()
+        slot = 0 if since_s is None else round((since_s - self.start_s) / self.period_s)
+        return self.likely.mean(slot, self.slots(ASKED_S)) if slot > 0 else None
 
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.

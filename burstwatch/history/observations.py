@@ -57,6 +57,11 @@ class BucketTerms:
     starts_empty: bool = False
     launch_ratio: float = 0.0
 
+    @property
+    def is_throttled(self) -> bool:
+        """True if it slows down without credits; else it costs money."""
+        return self.highest_verdict == "exhausted"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reporting:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
+from burstwatch.fixes.surplus import charged_a_month
 from burstwatch.formatting import number
 from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Verdict, Words
 from burstwatch.history.points import DemandPoint
@@ -24,6 +25,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
+    PastLoad,
     RatesByMetric,
     Related,
     Thing,
@@ -59,6 +61,7 @@ PERIOD_S = 300.0
 LEAD_S = 2 * HOUR_S
 
 BALANCE, SURPLUS, USAGE = "CPUCreditBalance", "CPUSurplusCreditBalance", "CPUCreditUsage"
+CHARGED = "CPUSurplusCreditsCharged"
 VCPU = "vCPU"
 #: The highest verdict of what only costs money at zero.
 COSTS_MONEY: Verdict = "warning"
@@ -251,14 +254,37 @@ def _unsized(resource: Resource, instance_type: str) -> Resource:
     )
 
 
+def usd_vcpu_h_of(resource: Resource) -> float | None:
+    """The price of a vCPU-hour of surplus; None where it is not known, as outside of a region's own zones."""
+    detail: Detail | None = resource.detail
+    if detail is None or detail.terms.usd_vcpu_h is None or resource.changes.place:
+        return None
+    return detail.terms.usd_vcpu_h.value
+
+
 def _charge(resource: Resource, baseline: float) -> str:
     """Say what full load costs on an unlimited instance without credits; nothing where the price is not known."""
-    detail: Detail = resource.detail
-    usd_vcpu_h = detail.terms.usd_vcpu_h
-    if usd_vcpu_h is None or resource.changes.place:
+    usd_vcpu_h = usd_vcpu_h_of(resource)
+    if usd_vcpu_h is None:
         return ""
-    usd_h = usd_vcpu_h.value * (resource.limit.rate - baseline)
-    return f"{usd_vcpu_h.value:g} USD a vCPU-hour, {usd_h:.2f} USD an hour at full load"
+    usd_h = usd_vcpu_h * (resource.limit.rate - baseline)
+    return f"{usd_vcpu_h:g} USD a vCPU-hour, {usd_h:.2f} USD an hour at full load"
+
+
+def _free_s(resource: Resource, bucket: Bucket) -> float:
+    """Seconds of full load without credits until what is owed exceeds a day's earnings, which AWS does not bill."""
+    return bucket.capacity / (resource.limit.rate - bucket.refill)
+
+
+def surplus_usd_month(resource: Resource, past_load: PastLoad) -> float | None:
+    """The price of the surplus in a month of such a load, by what AWS has charged where that is known; None where either is not known."""
+    if past_load.charge is not None:
+        return past_load.charge.usd_month
+    usd_vcpu_h, bucket = usd_vcpu_h_of(resource), resource.bucket
+    if usd_vcpu_h is None or bucket is None or not past_load.asked:
+        return None
+    surplus = charged_a_month(bucket, past_load.asked, past_load.period_s)
+    return usd_vcpu_h * surplus / HOUR_S
 
 
 def larger_size(spec: CpuSpec, demand: float, largest: str = LARGEST) -> str:
@@ -303,6 +329,7 @@ def larger_fix(
     ``verb`` is how the action begins, for what can be changed or has to be made anew. ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
     """
     spec = detail.spec
+    demand = min(demand, spec.vcpus)  # the worst case takes more than the vCPUs can spend
     if demand <= spec.baseline:
         return
     size = larger_size(spec, demand, detail.terms.largest)
@@ -421,6 +448,15 @@ class BurstableCpu(Kind):
             return None
         return demand_point(resource, start_s, period_s, charged * CREDIT_S / period_s)
 
+    def may_be_charged(self, resource: Resource) -> bool:
+        """True for an instance that owes a surplus."""
+        return bool(self.charge_metric) and resource.level_metric == SURPLUS
+
+    def usd_credit(self, resource: Resource) -> float | None:
+        """The price of a surplus credit, which is a vCPU for a minute."""
+        usd_vcpu_h = usd_vcpu_h_of(resource)
+        return None if usd_vcpu_h is None else usd_vcpu_h * CREDIT_S / HOUR_S
+
     def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
         """The CPU load of the last minutes, in words."""
         if USAGE not in rates or not resource.limit.rate or not resource.terms.is_sized:
@@ -432,9 +468,15 @@ class BurstableCpu(Kind):
         """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
         if resource.bucket is None:
             return AtZero()
-        if resource.terms.highest_verdict == COSTS_MONEY:
+        if not resource.terms.is_throttled:
             price = _charge(resource, resource.bucket.refill)
-            return AtZero(short="extra CPU is billed", note=price)
+            if resource.level_metric == SURPLUS:
+                return AtZero(short="extra CPU is billed", note=price)
+            free_h = _free_s(resource, resource.bucket) / HOUR_S
+            note = f"billed after {number(free_h)} h more of full load"
+            return AtZero(
+                short="surplus credits are used", note=", ".join(filter(None, [note, price]))
+            )
         baseline = share(resource.bucket.refill, round(resource.limit.rate))
         return AtZero(short=baseline, note="throttled gradually")
 

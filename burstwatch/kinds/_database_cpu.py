@@ -20,10 +20,8 @@ from burstwatch.sources import Figure
 #: The only family of databases in Standard mode, and one that is never in it.
 STANDARD_FAMILY, UNLIMITED_FAMILY = "t2", "t3"
 SURPLUS = "rds_surplus"
-#: The largest T size of DocumentDB and Neptune.
-LARGEST = "medium"
 #: The engines that have a price, as their names begin.
-PRICED_ENGINES = ("aurora", "sqlserver", "docdb", "mysql", "mariadb", "postgres")
+PRICED_ENGINES = ("aurora", "sqlserver", "docdb", "neptune", "mysql", "mariadb", "postgres")
 #: The storage of Aurora I/O-Optimized, whose surplus costs more.
 IO_OPTIMIZED = "aurora-iopt1"
 
@@ -102,10 +100,6 @@ class DatabaseCpu(_cpu.BurstableCpu):
         """The metric of the level of one instance."""
         return self.metric
 
-    def largest(self, engine: str) -> str:
-        """The largest T size that an engine has."""
-        return LARGEST
-
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         """The credits of one instance; none for another engine, and for a class without credits."""
         instance = _instance(thing.item)
@@ -119,7 +113,7 @@ class DatabaseCpu(_cpu.BurstableCpu):
             metric=metric,
             is_unlimited=is_unlimited(instance.type),
             starts_empty=metric == _cpu.BALANCE,
-            terms=_cpu.Terms(usd_vcpu_h=_surplus_price(thing), largest=self.largest(engine)),
+            terms=_cpu.Terms(usd_vcpu_h=_surplus_price(thing)),
         )
         yield replace(
             resource,
@@ -131,15 +125,11 @@ class DatabaseCpu(_cpu.BurstableCpu):
         )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-        """A larger class, or one in Unlimited mode; the price of another class is not known here."""
+        """A class in Unlimited mode for one that slows down; the price of another class is not known here."""
         detail: _cpu.Detail = resource.detail
         commands_for = partial(_reclassed, self.service, thing_id(resource.id), resource.region)
         if detail.spec.family == STANDARD_FAMILY and demand > detail.spec.baseline:
             yield _unlimited(detail.spec, commands_for)
-        elif detail.spec.family != STANDARD_FAMILY:
-            yield from _cpu.larger_fix(
-                detail, demand, word="an instance class", prefix="db.", commands_for=commands_for
-            )
 
     def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
         """An instance of the engine."""

@@ -22,7 +22,7 @@ DISK_TRAFFIC = Traffic(
 )
 DISK_METRICS = tuple(DemandMetric(name=name) for name in DISK_TRAFFIC.metrics)
 CONSOLE = "fsx/home?region={region}#file-system-details/{id}"
-WINDOWS = "WINDOWS"
+WINDOWS, SSD = "WINDOWS", "SSD"
 NOT_RUNNING = frozenset({"CREATING", "DELETING", "FAILED"})
 
 

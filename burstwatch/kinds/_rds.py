@@ -56,6 +56,9 @@ CHANGING = frozenset(
     }
 )
 OPTIMIZING = "storage-optimization"
+#: A storage operation after a restore; another follows a change:
+#: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DBInstance.html (2026-11)
+INITIALIZING = "Initializing"
 
 
 def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
@@ -64,6 +67,15 @@ def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
     done = item.get("StorageOperationPercentProgress")
     progress = "" if done is None else f" ({done}% of its storage done)"
     return f"the end of its status {status}{progress}" if status in statuses else ""
+
+
+def storage_caveats(item: Item) -> tuple[str, ...]:
+    """What makes the storage of a database slower than its type promises, whatever credits it has."""
+    if item.get("StorageOperationStatus") != INITIALIZING:
+        return ()
+    done = item.get("StorageOperationPercentProgress")
+    progress = "" if done is None else f" ({done}% done)"
+    return (f"its storage is still read from a snapshot{progress}, and may be slow until then",)
 
 
 def place_of_database(item: Item, unit: str) -> str:

@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
+from burstwatch.fixes.surplus import Charge
 from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import BucketTerms, Resource
-from burstwatch.history.points import DemandPoint
+from burstwatch.history.points import AT_LIMIT, DemandPoint
 from burstwatch.kinds._names import name_from_tags
 from burstwatch.shards import WHOLE, Shard, thing_id
 
@@ -235,15 +236,22 @@ class DemandMetric:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LimitCheck:
-    """A metric of AWS that is 1 while a limit is exceeded, and that limit in words.
+    """A metric of AWS that tells whether a limit is exceeded, and that limit in words.
 
-    ``dimensions`` gives those of a resource, or nothing for one that has no such metric. Where there is no datapoint
-    nothing is known.
+    It is 1 while it is, or a percentage of the limit where ``is_percent``. ``dimensions`` gives those of a resource, or
+    nothing for one that has no such metric. Where there is no datapoint nothing is known.
     """
 
     metric: str
     limit: str
     dimensions: Callable[[Resource], tuple[tuple[str, str], ...]]
+    is_percent: bool = False
+
+    def exceeded_share(self, values: Sequence[float]) -> float:
+        """The share of some datapoints in which it was exceeded."""
+        if self.is_percent:
+            return sum(value >= AT_LIMIT * PERCENT for value in values) / len(values)
+        return sum(values) / len(values)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -307,12 +315,17 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PastLoad:
-    """The load of many periods, each as its rates by metric.
+    """The load of many periods of ``period_s``, each as its rates by metric.
 
-    ``is_enough`` where the reader wants no more than this load to be served, and not all that is served today.
+    ``asked`` are credits a second that each asked for, None where that is not known: an empty bucket serves less.
+    ``charge`` is what AWS has charged for credits in this time, None where that is not known. ``is_enough`` where the
+    reader wants no more than this load to be served, and not all that is served today.
     """
 
     periods: Sequence[RatesByMetric]
+    asked: Sequence[float | None] = ()
+    period_s: float = 0.0
+    charge: Charge | None = None
     is_enough: bool = False
 
 
@@ -324,6 +337,8 @@ class Kind(ABC):
     in the files that burstwatch writes.
 
     Identity: ``part`` is the suffix of its resources' ids, where another kind has the same things.
+
+    Money: ``charge_metric`` counts the credits that AWS has charged for; most kinds have none.
 
     Inventory: ``inventory`` lists the things, ``tagging`` puts a tag on one, ``lookups`` list
     what their description needs besides.
@@ -338,6 +353,7 @@ class Kind(ABC):
     dimensions: ClassVar[tuple[str, ...]]
     part: ClassVar[str] = ""
     level_metrics: ClassVar[tuple[str, ...]]
+    charge_metric: ClassVar[str] = ""
     is_percent: ClassVar[bool] = True
     demand_metrics: ClassVar[tuple[DemandMetric, ...]]
     columns: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -381,6 +397,14 @@ class Kind(ABC):
     @abstractmethod
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterable[Fix]:
         """The changes that serve ``demand`` credits a second, of those that AWS takes; ``rates`` are of the same load."""
+
+    def may_be_charged(self, resource: Resource) -> bool:
+        """True if AWS may charge for what a resource spends without credits, and publishes how much."""
+        return False
+
+    def usd_credit(self, resource: Resource) -> float | None:
+        """The price of a credit that AWS has charged for; None where it is not known."""
+        return None
 
     def usd_month(self, resource: Resource) -> float | None:
         """The list price of a resource; None where it is not known."""

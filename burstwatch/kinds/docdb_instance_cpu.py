@@ -12,6 +12,7 @@ class DocdbInstanceCpu(DatabaseCpu):
     engine = _rds.DOCDB
     metric = _cpu.SURPLUS
     level_metrics = (metric,)
+    charge_metric = _cpu.CHARGED
     service = "docdb"
     console = "docdb/home?region={region}#instance-details/{id}"
 

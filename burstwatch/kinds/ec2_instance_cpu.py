@@ -11,7 +11,6 @@ the time longer than the one stated.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import fmean
 
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import HOURS_A_MONTH, price
@@ -91,19 +90,28 @@ def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
     return is_burstable
 
 
-def _unlimited_fixes(resource: Resource, mean: float) -> Iterator[Fix]:
-    """Unlimited mode with its price at a mean load, for an instance in Standard mode that may have it."""
-    detail: _cpu.Detail = resource.detail
-    if resource.level_metric != _cpu.BALANCE or not detail.terms.may_be_unlimited:
-        return
-    usd, beyond = detail.terms.usd_vcpu_h, max(0.0, mean - detail.spec.baseline)
-    yield Fix(
+def _unlimited_fix(resource: Resource) -> Fix:
+    """Unlimited mode, without its price."""
+    return Fix(
         action="switch to Unlimited mode",
         effect="nothing is throttled, and AWS bills the extra vCPU-hours",
         takes="works immediately",
-        usd_month=None if usd is None else usd.value * beyond * HOURS_A_MONTH,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
         afterwards=Afterwards(bucket=None),
+    )
+
+
+def _priced_unlimited_fix(resource: Resource, past_load: PastLoad) -> Fix:
+    """Unlimited mode with its price for a month of such a load, or of full load where nobody knows what it asks for."""
+    fix = _unlimited_fix(resource)
+    if past_load.asked:
+        return replace(fix, usd_month=_cpu.surplus_usd_month(resource, past_load))
+    full = replace(past_load, asked=[resource.limit.rate])
+    usd_month = _cpu.surplus_usd_month(resource, full)
+    return replace(
+        fix,
+        effect=f"{fix.effect}: the price is that of full load, as it was throttled all the time",
+        usd_month=usd_month,
     )
 
 
@@ -146,6 +154,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         Lookup(name=MODES, listing=CREDIT_SPECIFICATIONS, is_needed=True, concerns=_has_credits),
     )
     level_metrics = (_cpu.BALANCE, _cpu.SURPLUS)
+    charge_metric = _cpu.CHARGED
     console = "ec2/home?region={region}#InstanceDetails:instanceId={id}"
     example = _cpu.cpu_example(
         "an instance type, such as t3.medium",
@@ -201,10 +210,15 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
-        """Unlimited mode with its price at this load, where AWS has it, or a larger instance."""
+        """Unlimited mode with its price at this load, where AWS has it, or a larger instance; nothing for one that never slows down."""
         detail: _cpu.Detail = resource.detail
-        if demand > detail.spec.baseline:
-            yield from _unlimited_fixes(resource, min(demand, detail.spec.vcpus))
+        if resource.level_metric == _cpu.SURPLUS:
+            return
+        beyond = min(demand, detail.spec.vcpus) - detail.spec.baseline
+        if beyond > 0 and detail.terms.may_be_unlimited:
+            usd_vcpu_h = _cpu.usd_vcpu_h_of(resource)
+            usd_hour = None if usd_vcpu_h is None else usd_vcpu_h * beyond
+            yield replace(_unlimited_fix(resource), usd_hour=usd_hour)
         yield from _cpu.larger_fix(
             detail,
             demand,
@@ -222,35 +236,31 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         return figure.value * HOURS_A_MONTH
 
     def savings(self, resource: Resource, past_load: PastLoad) -> Iterator[Fix]:
-        """Unlimited mode at the price of the mean load; a type without credits where the surplus costs more than that.
+        """Unlimited mode at the price of such a month; a type without credits where the surplus costs more than that.
 
         A larger T size never costs less than the surplus: its price grows faster than its credits.
         """
         detail: _cpu.Detail | None = resource.detail
-        loads = [
-            rates[_cpu.USAGE] * _cpu.CREDIT_S for rates in past_load.periods if _cpu.USAGE in rates
-        ]
-        if detail is None or not loads:
+        if detail is None:
             return
-        if resource.level_metric != _cpu.SURPLUS:
-            yield from _unlimited_fixes(resource, fmean(loads))
-            return
+        surplus_usd = _cpu.surplus_usd_month(resource, past_load)
+        if resource.level_metric == _cpu.BALANCE and detail.terms.may_be_unlimited:
+            yield _priced_unlimited_fix(resource, past_load)
         present_type = resource.words.facts["instance_type"]
         fixed_type = WITHOUT_CREDITS.get(present_type, "")
-        usd, now, fixed = (
-            detail.terms.usd_vcpu_h,
-            price(ON_DEMAND, resource.region, present_type),
-            price(ON_DEMAND, resource.region, fixed_type),
+        now, fixed = (
+            price(ON_DEMAND, resource.region, name) for name in (present_type, fixed_type)
         )
-        if usd is None or not detail.terms.is_listed or now is None or fixed is None:
+        if resource.level_metric != _cpu.SURPLUS or surplus_usd is None:
             return
-        surplus_usd_h = usd.value * max(0.0, fmean(loads) - detail.spec.baseline)
-        owed = f"{surplus_usd_h * HOURS_A_MONTH:,.2f} USD a month of surplus credits"
+        if not detail.terms.is_listed or now is None or fixed is None:
+            return
         yield Fix(
             action=f"change to {fixed_type}",
-            effect=f"has the same vCPUs and memory and no CPU credits; it now owes about {owed}",
+            effect="has the same vCPUs and memory and no CPU credits; "
+            f"its surplus costs {surplus_usd:,.2f} USD a month now",
             takes=STOPS,
-            usd_month=(fixed.value - now.value - surplus_usd_h) * HOURS_A_MONTH,
+            usd_month=(fixed.value - now.value) * HOURS_A_MONTH - surplus_usd,
             commands=retyped(thing_id(resource.id), resource.region, fixed_type),
             afterwards=Afterwards(bucket=None),
         )

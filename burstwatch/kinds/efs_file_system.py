@@ -28,6 +28,7 @@ from burstwatch.kinds.base import (
     Example,
     Item,
     Kind,
+    LimitCheck,
     Listing,
     PastLoad,
     RatesByMetric,
@@ -69,6 +70,9 @@ PROVISIONED_MOST = Figure(
     ),
 )
 PRICES = "efs"
+#: What a file system in General Purpose mode serves with bursting throughput, whatever credits it has:
+#: https://docs.aws.amazon.com/efs/latest/ug/performance.html (2026-04)
+MOST_READ_OPS, MOST_WRITE_OPS = 35_000, 7_000
 #: Metadata of an empty file system. A size of 0 would earn nothing at all.
 SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
@@ -89,6 +93,7 @@ WITHOUT = frozenset({"provisioned", "elastic"})
 #: A state in which AWS takes no change.
 UPDATING = "updating"
 BALANCE, METERED = "BurstCreditBalance", "MeteredIOBytes"
+DIMENSION = "FileSystemId"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +115,12 @@ def bucket_of(size_gib: float, *, most: float = MOST.value) -> Bucket | None:
         refill=EARNED.value * size_gib,
         burst=min(BURST.value * tib, most),
     )
+
+
+def _in_general_purpose(resource: Resource) -> tuple[tuple[str, str], ...]:
+    """The dimensions of a file system whose operations are limited; of one in Max I/O mode AWS publishes no such metric."""
+    stored: Stored = resource.detail
+    return ((DIMENSION, resource.id),) if stored.may_be_elastic else ()
 
 
 def identify(item: Item) -> Thing:
@@ -162,7 +173,7 @@ class EfsFileSystem(Kind):
 
     name = "efs_file_system"
     namespace = "AWS/EFS"
-    dimensions = ("FileSystemId",)
+    dimensions = (DIMENSION,)
     inventory = Listing(
         service="efs",
         operation="DescribeFileSystems",
@@ -180,6 +191,14 @@ class EfsFileSystem(Kind):
     )
     level_metrics = (BALANCE,)
     demand_metrics = (DemandMetric(name=METERED),)
+    checks = (
+        LimitCheck(
+            metric="PercentIOLimit",
+            limit=f"its IOPS ({number(MOST_READ_OPS)} read or {number(MOST_WRITE_OPS)} written)",
+            dimensions=_in_general_purpose,
+            is_percent=True,
+        ),
+    )
     console = "efs/home?region={region}#/file-systems/{id}"
     limits = MappingProxyType({"throughput": "the file system's throughput"})
     example = Example(

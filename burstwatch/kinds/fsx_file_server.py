@@ -3,48 +3,57 @@
 AWS says that a server bursts "for 30 minutes a day" and not how large the bucket is. Half an hour
 of the difference is what that needs at least. Others have measured one that was empty after 27
 minutes and full again after 29, so this is close. The times are still called estimates.
+
+A file system of ONTAP has several servers, each with its balance, and of each pair one that only waits: what counts
+is the lowest.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from burstwatch.bucket import Bucket, unsized_bucket
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.fixes.fix import Afterwards, Fix
-from burstwatch.formatting import number
+from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import BucketTerms, Changes, Limit, Reporting, Resource, Words
 from burstwatch.kinds import _fsx
 from burstwatch.kinds._disk import IOPS, MIB_S, EstimatedDisk, rate_facts
+from burstwatch.kinds._fsx_rates import OPENZFS_TYPES, WINDOWS_RATES, Rates, openzfs_rates
 from burstwatch.kinds.base import Example, Item, RatesByMetric, Related, Thing, float_in
 from burstwatch.sources import Figure
 
 #: How long a full bucket lasts at the maximum.
 FULL_LASTS = Figure(value=1_800, unit="s", source=_fsx.PAGE)
-#: Baseline and maximum of disk throughput (MB/s) and IOPS, by throughput capacity (MB/s).
-RATES: dict[int, tuple[float, float, float, float]] = {
-    32: (32, 260, 2_000, 12_000),
-    64: (64, 350, 4_000, 16_000),
-    128: (128, 600, 6_000, 20_000),
-    256: (256, 600, 10_000, 20_000),
-}
-#: Disk throughput (MB/s) and IOPS of the capacities that do not burst. From the same table.
-SUSTAINED: dict[int, tuple[float, float]] = {
-    512: (512, 20_000),
-    1_024: (1_024, 40_000),
-    2_048: (2_048, 80_000),
-}
-SMALLEST, LARGEST = min(RATES), max(RATES)
 THROUGHPUT, OPERATIONS = "FileServerDiskThroughputBalance", "FileServerDiskIopsBalance"
 PERIOD_S = 300.0
-#: These publish the balances too. What their servers sustain is not in the table.
-OTHERS = frozenset({"ONTAP", "OPENZFS"})
+OPENZFS, ONTAP = "OPENZFS", "ONTAP"
 #: Its network and its disks burst too.
 LUSTRE = "LUSTRE"
+#: Where the settings of a file system are, by its type.
+SETTINGS = {
+    _fsx.WINDOWS: "WindowsConfiguration",
+    OPENZFS: "OpenZFSConfiguration",
+    ONTAP: "OntapConfiguration",
+}
+#: Throughput capacities of a pair of ONTAP's servers, in MB/s, from which on AWS publishes no balance of the first
+#: generation, and from which on the later ones have no credits.
+ONTAP_PUBLISHED_UNDER, ONTAP_STEADY_FROM = 512, 3_072
+WINDOWS_PUBLISHED_FROM = min(WINDOWS_RATES)
+WINDOWS_BURSTS_TO = max(capacity for capacity, rates in WINDOWS_RATES.items() if rates.bursts)
 
 
-def _not_watched(base: Resource, why: str) -> Resource:
-    return replace(base, terms=replace(base.terms, not_watched=why))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """The throughput capacity of a file server in MB/s, and the rates of all that it may have."""
+
+    capacity: int
+    rates_by_capacity: Mapping[int, Rates]
+
+    @property
+    def rates(self) -> Rates:
+        """Its own rates."""
+        return self.rates_by_capacity[self.capacity]
 
 
 def server_bucket(baseline: float, burst: float) -> Bucket:
@@ -65,41 +74,93 @@ def _sized(base: Resource, metric: str, baseline: float, burst: float, unit: str
     )
 
 
-def _steady(capacity: int) -> tuple[float, float, float, float]:
-    """Baseline and maximum of both rates, of a capacity that does not burst."""
-    mb_s, iops = SUSTAINED[capacity]
-    return mb_s, mb_s, iops, iops
+def _not_watched(base: Resource, why: str) -> Resource:
+    return replace(base, terms=replace(base.terms, not_watched=why))
 
 
-def _raise_to(resource: Resource, capacity: int, sustained: float) -> Fix:
-    """The change to another throughput capacity, which sustains MB/s or IOPS."""
-    is_bytes = resource.words.rate_unit == MIB_S
-    now = RATES[int(resource.spec["throughput_capacity"])]
-    after = RATES[capacity] if capacity in RATES else _steady(capacity)
+def _without_credits(base: Resource, capacity: float) -> Resource:
+    """A file server of a capacity that does not burst."""
+    reason = f"{capacity:g} MB/s of throughput capacity do not burst"
+    return replace(base, terms=replace(base.terms, no_bucket_reason=reason))
+
+
+def _unsized(base: Resource, why: str) -> Iterator[Resource]:
+    """The two buckets of a server of which only the balances are known."""
+    for metric, unit in ((THROUGHPUT, MIB_S), (OPERATIONS, IOPS)):
+        bucket = unsized_bucket(FULL_LASTS.value)
+        yield replace(
+            base,
+            level_metric=metric,
+            bucket=bucket,
+            terms=replace(base.terms, is_sized=False),
+            limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
+            words=replace(base.words, rate_unit=unit, caveats=(why,)),
+            spec={},
+        )
+
+
+def _with_credits(base: Resource, server: Server) -> Iterator[Resource]:
+    """The two buckets of a server whose rates are known."""
+    rates = server.rates
+    sized = replace(base, detail=server)
+    yield _sized(sized, THROUGHPUT, rates.mb_s * MIB_PER_MB, rates.burst_mb_s * MIB_PER_MB, MIB_S)
+    yield _sized(sized, OPERATIONS, rates.iops, rates.burst_iops, IOPS)
+
+
+def _ontap(base: Resource, settings: Item) -> Iterator[Resource]:
+    """The two buckets of a file system of ONTAP, of whose servers the rates are not known; or why it has none."""
+    # The capacity is that of one pair of servers.
+    capacity = settings.get("ThroughputCapacityPerHAPair") or settings.get("ThroughputCapacity", 0)
+    is_first = settings.get("DeploymentType", "").endswith("_1")
+    if is_first and capacity >= ONTAP_PUBLISHED_UNDER:
+        reason = (
+            f"AWS publishes no balance from {ONTAP_PUBLISHED_UNDER} MB/s of throughput capacity on"
+        )
+        yield _not_watched(base, reason)
+    elif capacity >= ONTAP_STEADY_FROM:
+        yield _without_credits(base, capacity)
+    else:
+        yield from _unsized(base, "what a file server of ONTAP sustains is not known here")
+
+
+def _rate_of(rates: Rates, unit: str) -> float:
+    """What a server sustains, in MB/s or in operations a second."""
+    return rates.mb_s if unit == MIB_S else rates.iops
+
+
+def _raise_to(resource: Resource, capacity: int) -> Fix:
+    """The change to another throughput capacity."""
+    server: Server = resource.detail
+    now, after = server.rates, server.rates_by_capacity[capacity]
     lower = [
-        f"from {number(now[most])} to {number(after[most])} {unit}"
-        for most, unit in ((1, "MB/s"), (3, IOPS))
-        if after[most] < now[most]
+        f"from {number(before)} to {number(then)} {unit}"
+        for before, then, unit in (
+            (now.burst_mb_s, after.burst_mb_s, "MB/s"),
+            (now.burst_iops, after.burst_iops, IOPS),
+        )
+        if then < before
     ]
     effect = "never runs out at the current load"
     if lower:
         effect += f", but the peak drops {' and '.join(lower)}"
-    unit_size = MIB_PER_MB if is_bytes else 1
-    bucket = None
-    if capacity in RATES:
-        burst = RATES[capacity][1 if is_bytes else 3] * unit_size
-        bucket = server_bucket(sustained * unit_size, burst)
+    is_bytes = resource.words.rate_unit == MIB_S
+    sustained = after.mb_s * MIB_PER_MB if is_bytes else after.iops
+    burst = after.burst_mb_s * MIB_PER_MB if is_bytes else after.burst_iops
+    settings = SETTINGS[_type_of(resource)]
     return Fix(
         action=f"raise the throughput capacity to {capacity} MB/s",
         effect=effect,
         takes="takes minutes to hours",
-        commands=(
-            _fsx.update(resource, {"WindowsConfiguration": {"ThroughputCapacity": capacity}}),
-        ),
+        commands=(_fsx.update(resource, {settings: {"ThroughputCapacity": capacity}}),),
         afterwards=Afterwards(
-            bucket=bucket, rate=bucket.burst if bucket else sustained * unit_size
+            bucket=server_bucket(sustained, burst) if burst > sustained else None, rate=burst
         ),
     )
+
+
+def _type_of(resource: Resource) -> str:
+    """The type of a file system, as AWS names it."""
+    return resource.words.facts["type"].removeprefix("FSx ")
 
 
 class FsxFileServer(EstimatedDisk):
@@ -123,46 +184,61 @@ class FsxFileServer(EstimatedDisk):
         }
     )
     example = Example(
-        spec={"throughput_capacity": "MB/s of throughput capacity"},
+        spec={
+            "throughput_capacity": "MB/s of throughput capacity",
+            "deployment": f"{_fsx.WINDOWS} (default), or of OpenZFS: {', '.join(OPENZFS_TYPES)}",
+        },
         load={"mib_s": "MiB per second", "iops": "operations per second"},
         unit="MiB",
+        defaults={"deployment": _fsx.WINDOWS},
     )
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
-        """The two buckets of one file server, or why it has none or cannot be watched."""
+        """The two buckets of one file system, or why it has none or cannot be watched."""
         item = thing.item
         kind_of = item["FileSystemType"]
-        if kind_of in OTHERS:
-            yield from self._unsized(
-                thing, f"what a file server of {kind_of} sustains is not known here"
-            )
-        if kind_of == LUSTRE:
-            yield _not_watched(self._base(thing), "AWS publishes no balance of FSx for Lustre")
-        if kind_of not in {*OTHERS, LUSTRE, _fsx.WINDOWS}:
-            yield _not_watched(self._base(thing), f"FSx for {kind_of} is not known here")
-        if kind_of != _fsx.WINDOWS:
-            return
-        capacity = item["WindowsConfiguration"]["ThroughputCapacity"]
         base = self._base(thing)
-        if capacity > LARGEST:
-            reason = f"{capacity:g} MB/s of throughput capacity do not burst"
-            yield replace(base, terms=replace(base.terms, no_bucket_reason=reason))
-        elif capacity < SMALLEST:
-            reason = f"AWS publishes no balance under {SMALLEST} MB/s of throughput capacity"
-            yield _not_watched(base, reason)
-        elif capacity not in RATES:
-            yield from self._unsized(
-                thing, f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
-            )
+        if kind_of == LUSTRE:
+            yield _not_watched(base, "AWS publishes no balance of FSx for Lustre")
+        elif kind_of not in SETTINGS:
+            yield _not_watched(base, f"FSx for {kind_of} is not known here")
+        elif kind_of == ONTAP:
+            yield from _ontap(base, item.get(SETTINGS[ONTAP]) or {})
+        elif kind_of == OPENZFS:
+            region = thing.unit.rpartition("/")[2]
+            yield from self._by_rates(base, item, openzfs_rates(item, region))
         else:
-            baseline, burst, base_iops, burst_iops = RATES[capacity]
-            yield _sized(base, THROUGHPUT, baseline * MIB_PER_MB, burst * MIB_PER_MB, MIB_S)
-            yield _sized(base, OPERATIONS, base_iops, burst_iops, IOPS)
+            yield from self._by_rates(base, item, WINDOWS_RATES)
+
+    def _by_rates(
+        self, base: Resource, item: Item, rates_by_capacity: Mapping[int, Rates]
+    ) -> Iterator[Resource]:
+        """The two buckets of a server by its throughput capacity, or why it has none."""
+        kind_of = item["FileSystemType"]
+        capacity = item[SETTINGS[kind_of]]["ThroughputCapacity"]
+        rates = rates_by_capacity.get(capacity)
+        if kind_of == _fsx.WINDOWS and capacity < WINDOWS_PUBLISHED_FROM:
+            reason = f"AWS publishes no balance under {WINDOWS_PUBLISHED_FROM} MB/s of throughput capacity"
+            yield _not_watched(base, reason)
+        elif kind_of == _fsx.WINDOWS and capacity > WINDOWS_BURSTS_TO:
+            yield _without_credits(base, capacity)
+        elif rates is None:
+            why = f"what {capacity:g} MB/s of throughput capacity sustain is not known here"
+            yield from _unsized(base, why)
+        elif not rates.bursts:
+            yield _without_credits(base, capacity)
+        else:
+            server = Server(capacity=capacity, rates_by_capacity=rates_by_capacity)
+            yield from _with_credits(base, server)
 
     def _base(self, thing: Thing) -> Resource:
-        """A file server without its buckets."""
+        """A file system without its buckets."""
         item = thing.item
-        capacity_mb_s = item.get("WindowsConfiguration", {}).get("ThroughputCapacity")
+        kind_of = item["FileSystemType"]
+        settings = (item.get(SETTINGS[kind_of]) if kind_of in SETTINGS else None) or {}
+        capacity_mb_s = settings.get("ThroughputCapacity")
+        deployment = settings.get("DeploymentType", "") if kind_of == OPENZFS else _fsx.WINDOWS
+        spec = {"throughput_capacity": f"{capacity_mb_s}", "deployment": deployment}
         return Resource(
             kind=self.name,
             id=thing.id,
@@ -174,56 +250,52 @@ class FsxFileServer(EstimatedDisk):
             terms=BucketTerms(is_documented=False),
             limit=Limit(rate=0.0, binding="throughput"),
             reporting=Reporting(
-                statistic="Average",
+                # Of several servers the one with the least.
+                statistic="Average" if kind_of == _fsx.WINDOWS else "Minimum",
                 in_use=_fsx.is_file_system_running(item),
                 reports_when_idle=True,
                 published_every_s=PERIOD_S,
             ),
-            words=Words(rate_unit=MIB_S, facts={"type": f"FSx {item['FileSystemType']}"}),
+            words=Words(rate_unit=MIB_S, facts={"type": f"FSx {kind_of}"}),
             changes=Changes(under_way=_fsx.unsettled_change(item)),
-            spec={} if capacity_mb_s is None else {"throughput_capacity": f"{capacity_mb_s}"},
+            spec={} if capacity_mb_s is None else spec,
         )
-
-    def _unsized(self, thing: Thing, why: str) -> Iterator[Resource]:
-        """The two buckets of a server of which only the balances are known."""
-        base = self._base(thing)
-        for metric, unit in ((THROUGHPUT, MIB_S), (OPERATIONS, IOPS)):
-            bucket = unsized_bucket(FULL_LASTS.value)
-            yield replace(
-                base,
-                level_metric=metric,
-                bucket=bucket,
-                terms=replace(base.terms, is_sized=False),
-                limit=Limit(rate=bucket.burst, binding="throughput" if unit == MIB_S else "iops"),
-                words=replace(base.words, rate_unit=unit, caveats=(why,)),
-                spec={},
-            )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """The smallest throughput capacity that sustains it; its price is not known here."""
-        is_bytes = resource.words.rate_unit == MIB_S
-        needed = demand / MIB_PER_MB if is_bytes else demand
-        present = int(resource.spec["throughput_capacity"])
-        sustained_by_capacity = {
-            capacity: rates[0 if is_bytes else 2] for capacity, rates in RATES.items()
-        } | {capacity: rates[0 if is_bytes else 1] for capacity, rates in SUSTAINED.items()}
-        for capacity, sustained in sustained_by_capacity.items():
-            if capacity > present and sustained >= needed:
-                yield _raise_to(resource, capacity, sustained)
+        unit = resource.words.rate_unit
+        needed = demand / MIB_PER_MB if unit == MIB_S else demand
+        server: Server = resource.detail
+        for capacity, each in server.rates_by_capacity.items():
+            if capacity > server.capacity and _rate_of(each, unit) >= needed:
+                yield _raise_to(resource, capacity)
                 return
 
     def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
         """Build the answer of DescribeFileSystems for a stated example; raises ValueError for a capacity that AWS does not offer."""
         capacity = round(float_in(spec, "throughput_capacity"))
-        if SMALLEST <= capacity <= LARGEST and capacity not in RATES:
-            allowed = ", ".join(map(str, RATES))
-            msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
-            raise ValueError(msg)
-        listed = {
+        deployment = spec.get("deployment", _fsx.WINDOWS)
+        if deployment not in {_fsx.WINDOWS, *OPENZFS_TYPES}:
+            msg = f"must be {_fsx.WINDOWS} or {', '.join(OPENZFS_TYPES)}, got {deployment!r}"
+            raise InputError(msg, name="deployment")
+        listed: Item = {
             "FileSystemId": "fs-example",
             "FileSystemType": _fsx.WINDOWS,
             "WindowsConfiguration": {"ThroughputCapacity": capacity},
         }
+        known = WINDOWS_RATES
+        if deployment != _fsx.WINDOWS:
+            settings = {"ThroughputCapacity": capacity, "DeploymentType": deployment}
+            listed = {
+                "FileSystemId": "fs-example",
+                "FileSystemType": OPENZFS,
+                SETTINGS[OPENZFS]: settings,
+            }
+            known = dict(openzfs_rates(listed, ""))
+        if min(known) <= capacity <= max(known) and capacity not in known:
+            allowed = ", ".join(str(each) for each, rates in known.items() if rates.bursts)
+            msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
+            raise ValueError(msg)
         return listed, {}
 
 

@@ -15,11 +15,6 @@ from burstwatch.kinds import _cpu, _rds
 from burstwatch.kinds._database_cpu import DatabaseCpu, is_unlimited
 from burstwatch.kinds.base import Arguments, Item, Listing, Lookup, Related, Scope, Thing
 
-#: Aurora has T classes up to large:
-#: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Concepts.DBInstanceClass.Types.html (2026-11)
-AURORA, AURORA_LARGEST = "aurora", "large"
-
-
 NAMESPACE, INSTANCE = "AWS/RDS", "DBInstanceIdentifier"
 PUBLISHED, BALANCE_ONLY = "published", "not published"
 
@@ -72,6 +67,7 @@ class RdsInstanceCpu(DatabaseCpu):
     engine = "postgres"
     metric = _cpu.BALANCE
     level_metrics = (metric, _cpu.SURPLUS)
+    charge_metric = _cpu.CHARGED
     example = _cpu.cpu_example(
         "an instance class, such as db.t3.medium",
         defaults={"surplus": BALANCE_ONLY},
@@ -114,10 +110,6 @@ class RdsInstanceCpu(DatabaseCpu):
     def is_own(self, engine: str) -> bool:
         """True for what RDS itself runs."""
         return not engine.startswith((_rds.DOCDB, _rds.NEPTUNE))
-
-    def largest(self, engine: str) -> str:
-        """The largest T size, which is smaller for Aurora."""
-        return AURORA_LARGEST if engine.startswith(AURORA) else _cpu.LARGEST
 
 
 KIND = RdsInstanceCpu()

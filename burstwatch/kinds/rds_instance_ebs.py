@@ -125,7 +125,10 @@ class RdsInstanceEbs(InstanceEbs):
                 history_from_s=_rds.created_s(item),
             ),
             changes=Changes(under_way=_rds.unsettled_status(item, _rds.CHANGING)),
-            words=Words(facts={"type": item["DBInstanceClass"], "instance_type": instance_type}),
+            words=Words(
+                facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
+                caveats=_rds.storage_caveats(item),
+            ),
         )
         if not instance_type:
             reason = f"AWS does not say on which instance type {item['DBInstanceClass']} runs"

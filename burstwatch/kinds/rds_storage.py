@@ -28,6 +28,7 @@ from burstwatch.kinds._rds import (
     TRAFFIC_METRICS,
     created_s,
     is_database_running,
+    storage_caveats,
 )
 from burstwatch.kinds._spent import binding_of, demand_of
 from burstwatch.kinds.base import (
@@ -326,7 +327,10 @@ class RdsStorage(Disk):
                     "volume_type": storage_type,
                     "size_gib": f"{size_gib:g}",
                 },
-                caveats=("its storage is being changed",) if status in STORAGE_CHANGING else (),
+                caveats=(
+                    *(("its storage is being changed",) if status in STORAGE_CHANGING else ()),
+                    *storage_caveats(item),
+                ),
             ),
             changes=Changes(place=_rds.place_of_database(item, thing.unit)),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},

@@ -133,7 +133,7 @@ def make_brief(
 ) -> Brief:
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
-    fixes = _fixes(resource, projection, kind, background.rates)
+    fixes = _fixes(resource, projection, kind, background)
     does, when = _outlook(projection)
     return Brief(
         resource=resource,
@@ -220,9 +220,9 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
 
 
 def _fixes(
-    resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric
+    resource: Resource, projection: Projection, kind: Kind, background: Background
 ) -> tuple[Fix, ...]:
-    """Ask the kind what helps, for the load that drains it; nothing while nothing drains it."""
+    """Ask the kind what helps, for the load that drains it, or has; nothing while nothing drains it."""
     bucket, level, demand = resource.bucket, projection.level, projection.demand
     if bucket is None or level is None or demand is None:
         return ()
@@ -230,10 +230,13 @@ def _fixes(
     # empty bucket serves is not what was asked for.
     needed = demand.likely if demand.likely > bucket.refill else demand.high
     if projection.state == "exhausted":
-        needed = bucket.burst
+        before = background.asked_before
+        needed = bucket.burst if before is None else max(before, demand.high)
+    # The bucket's own rate may allow for what AWS does not say. Nothing serves more than the limit.
+    needed = min(needed, resource.limit.rate)
     if needed <= bucket.refill:
         return ()
-    return kind.what_helps(resource, level.likely * bucket.capacity, needed, rates)
+    return kind.what_helps(resource, level.likely * bucket.capacity, needed, background.rates)
 
 
 def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesByMetric) -> str:

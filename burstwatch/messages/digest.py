@@ -1,8 +1,9 @@
 """Writes the digest of a week: what happened, what watching cost, and which changes would help most."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from burstwatch.config import Links
+from burstwatch.fixes.surplus import DayCharge
 from burstwatch.formatting import DAY, plain_name, span
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import NO_ACTION, Message, Step, links_of
@@ -20,6 +21,7 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     deployment: str,
     lasts_s: float,
     requests_usd: float | None,
+    charges: Sequence[DayCharge],
     not_watched: float,
     fixed_usd: float,
     is_of_one_function: bool,
@@ -28,8 +30,8 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
 ) -> Message:
     """The digest of the closed ``episodes`` of the last ``lasts_s`` before ``at``.
 
-    ``requests_usd`` is the list price of what was asked for, None where it is not known, and
-    ``fixed_usd`` that of the deployment itself, or of one with one function.
+    ``requests_usd`` is the list price of what was asked for, None where it is not known, ``charges`` what AWS has
+    charged for surplus credits, and ``fixed_usd`` that of the deployment itself, or of one with one function.
     """
     deployed = "a deployment with one function" if is_of_one_function else "the deployment"
     days = f"{lasts_s / DAY:.0f} days"
@@ -45,6 +47,7 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
             f"Without credits: {span(without_s)} in all, in {_count(len(ran_out), 'episode')}",
             f"Pages: {len(paged)}, of them {sum(map(is_false_page, episodes))} false (never under {FALSE_ABOVE:.0%})",
             f"Near misses: {sum(map(is_near_miss, episodes))} (under {NEAR_MISS_BELOW:.0%}, did not run out)",
+            *_surplus(charges),
             *(
                 [f"Not watched: {not_watched:.0f} resources, `burstwatch scan` says why"]
                 if not_watched
@@ -58,6 +61,24 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
         thread=f"{deployment}/digest",
         resources=tuple(dict.fromkeys(episode.resource_id for episode in episodes)),
     )
+
+
+def _surplus(charges: Sequence[DayCharge]) -> Iterator[str]:
+    """Say what AWS has charged for surplus credits, and of which resources the most; nothing where it has not."""
+    if not charges:
+        return
+    names: dict[tuple[str, str], str] = {}
+    usd_by_resource: dict[tuple[str, str], float] = {}
+    for charge in charges:
+        resource = (charge.unit, charge.resource_id)
+        names[resource] = plain_name(charge.name) or charge.resource_id
+        usd_by_resource[resource] = usd_by_resource.get(resource, 0.0) + (charge.usd or 0.0)
+    dearest = sorted(usd_by_resource, key=lambda key: -usd_by_resource[key])[:MOST_CHANGES]
+    most = ", ".join(f"{names[key]} {usd_by_resource[key]:,.2f}" for key in dearest)
+    unknown = len({c.key[:2] for c in charges if c.usd is None})
+    without = f"; {_count(unknown, 'resource')} without a known price" if unknown else ""
+    usd = sum(usd_by_resource.values())
+    yield f"Surplus CPU credits: AWS charged {usd:,.2f} USD for {_count(len(usd_by_resource), 'resource')} ({most}){without}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -355,6 +355,7 @@ def machine_context(brief: Brief) -> dict[str, str]:
             "effect": fix.effect,
             "takes": fix.takes,
             "usd_month": fix.usd_month,
+            "usd_hour": fix.usd_hour,
             "command": fix.command,
         }
         for fix in brief.fixes

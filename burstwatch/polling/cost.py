@@ -8,7 +8,7 @@ are now. What a load does in between is not known beforehand.
 import math
 from dataclasses import dataclass
 
-from burstwatch.bucket import HOUR_S, worst_time_to_empty
+from burstwatch.bucket import DAY_S, HOUR_S, worst_time_to_empty
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, PRICES
 from burstwatch.forecast.judge import BACK_RATIO
@@ -17,6 +17,7 @@ from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S
+from burstwatch.kinds.base import Kind
 from burstwatch.polling.schedule import surely_far_s, wait_s
 
 
@@ -44,8 +45,8 @@ def usd_an_hour_warned_of() -> float:
     return (metrics + MOST_ALARMS * PRICES["alarm_metric"].value) * HOUR_S / MONTH_S
 
 
-def watching_cost(resource: Resource, assessment: Assessment, config: Config) -> Cost:
-    """The cost of asking for one bucket."""
+def watching_cost(kind: Kind, resource: Resource, assessment: Assessment, config: Config) -> Cost:
+    """The cost of asking for one bucket; of what AWS may charge for also once a day how much that was."""
     bucket = resource.bucket
     if bucket is None or not resource.reporting.in_use:
         return NOTHING
@@ -59,9 +60,10 @@ def watching_cost(resource: Resource, assessment: Assessment, config: Config) ->
     )
     nearly_full_s = worst_time_to_empty(bucket, level=BACK_RATIO * bucket.capacity)
     is_full = (assessment.projection.worst_s or 0.0) >= worst_s
+    charges = MONTH_S / DAY_S if kind.may_be_charged(resource) else 0.0
     return Cost(
-        full=_looks(resource, full, config),
-        now=_looks(resource, assessment, config, is_full=is_full),
+        full=_looks(resource, full, config) + charges,
+        now=_looks(resource, assessment, config, is_full=is_full) + charges,
         out_of_reach=nearly_full_s - age_s <= margins_of(resource, config).page_s,
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Literal, TypeAlias
 
+from burstwatch.fixes.surplus import Charge
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Series
 from burstwatch.kinds.base import DemandMetric, Kind
@@ -85,6 +86,27 @@ def check_queries(kind: Kind, resource: Resource) -> list[Query]:
     ]
 
 
+def charge_queries(kind: Kind, resource: Resource) -> list[Query]:
+    """The query for what AWS has charged for; none of a resource that is never charged for."""
+    if not kind.may_be_charged(resource):
+        return []
+    return [_query(kind, resource, kind.charge_metric, "Sum")]
+
+
+def charge_of(kind: Kind, resource: Resource, answers: "Answers", period_s: float) -> Charge | None:
+    """What AWS has charged for in the time of the answer's datapoints, one each ``period_s``; None without any."""
+    series = answers.series.get((resource.id, kind.charge_metric), ())
+    if not series:
+        return None
+    credits_charged = math.fsum(value for _, value in series)
+    usd_credit = kind.usd_credit(resource)
+    return Charge(
+        credits=credits_charged,
+        usd=None if usd_credit is None else credits_charged * usd_credit,
+        lasts_s=series[-1][0] + period_s - series[0][0],
+    )
+
+
 def exceeded_shares(
     kind: Kind, resource: Resource, answers: "Answers", *, since_s: float = 0.0
 ) -> dict[str, float]:
@@ -94,7 +116,7 @@ def exceeded_shares(
         series = answers.series.get((resource.id, check.metric), ())
         values = [value for start, value in series if start >= since_s]
         if values:
-            shares[check.limit] = sum(values) / len(values)
+            shares[check.limit] = check.exceeded_share(values)
     return shares
 
 

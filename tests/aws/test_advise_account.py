@@ -1,6 +1,7 @@
 """`burstwatch advise` over an account: what it asks for, what it says, and how it goes on after a stop."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -147,11 +148,11 @@ def record_of(
 ) -> dict[str, Any]:
     """A record of an advice with a change whose words name gp3."""
     fix = {"action": "change to gp3 with 3,000 IOPS", "effect": "uses no credits", "takes": "takes minutes to hours",
-           "usd_month": None, "command": ""}  # fmt: skip
+           "usd_month": None, "usd_hour": None, "command": ""}  # fmt: skip
     return {
         "id": "orders", "name": "", "kind": kind, "unit": unit, "type": type_, "finding": "runs out",
         "needed": rates[0], "mean": 1.0, "rate_unit": "IOPS", "is_censored": False, "run_out_count": 1, "run_out_s": 60.0,
-        "history_s": 172_800.0, "exceeded": {}, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
+        "history_s": 172_800.0, "exceeded": {}, "charged_credits": None, "best_fix": fix, "run_out_count_afterwards": 0, "balance_lowest_afterwards": None,
         "usd_month": None, "usd_month_afterwards": None, "alternatives": [], "time_to_empty_s": None, "cloudformation": [],
         "terraform": [], "baseline": None, "rate_afterwards": None, "hourly": rates,
     }  # fmt: skip
@@ -266,3 +267,65 @@ def test_ten_thousand_volumes_are_advised_within_the_quotas(cloud: Cloud) -> Non
     points = 50_000 * 14 * 288
     assert cloud.clock.now - began >= points / 396_000  # never faster than the quota
     assert cloud.aws.quotas.refused == {}
+
+
+def instance_with_charges(cloud: Cloud, number: int, *, mode: str, charged: float | None) -> str:
+    """A t3.large that has been busy for eight days, and the credits that AWS has charged for in each hour."""
+    instance_id = f"i-0aaaaaaaaaaaaaa{number:02d}"
+    item = {
+        "InstanceId": instance_id, "InstanceType": "t3.large", "State": {"Name": "running"},
+        "LaunchTime": datetime.fromtimestamp(NOW - 90 * DAY_S, tz=UTC),
+        "Tags": [{"Key": "Name", "Value": f"batch-{number}"}],
+    }  # fmt: skip
+    cloud.aws.add_item("ec2", "DescribeInstances", item)
+    modes = {"InstanceId": instance_id, "CpuCredits": mode}
+    cloud.aws.add_item("ec2", "DescribeInstanceCreditSpecifications", modes)
+    for back in range(round(8 * DAY_S / 300)):
+        at = NOW - 300.0 * (back + 1)
+        values = {"CPUCreditUsage": 8.0, "CPUCreditBalance": 0.0, "CPUSurplusCreditBalance": 864.0}
+        if charged is not None:
+            values["CPUSurplusCreditsCharged"] = charged if back % 12 == 0 else 0.0
+        for metric, value in values.items():
+            cloud.aws.put("AWS/EC2", metric, {"InstanceId": instance_id}, at, value)
+    return instance_id
+
+
+def test_what_aws_has_charged_for_surplus_is_said_with_what_would_end_it(cloud: Cloud) -> None:
+    dear = instance_with_charges(cloud, 1, mode="unlimited", charged=60.0)
+    cheap = instance_with_charges(cloud, 2, mode="unlimited", charged=1.0)
+    instance_with_charges(cloud, 3, mode="unlimited", charged=None)
+    instance_with_charges(cloud, 4, mode="standard", charged=60.0)  # before its mode was changed
+    command = ("advise", "--kind", "ec2_instance_cpu", "--days", "8")
+    code, out, err = burstwatch(cloud, *command)
+    assert code == 0
+    assert "asks CloudWatch for 11 metrics of 4 resources" in err
+    assert (
+        "Surplus CPU credits: AWS has charged 9.76 USD.\n"
+        f"batch-1 ({dear}.cpu): 11,520 credits, 9.60 USD in 8.0 d, 36.50 a month; ends with: change to m5.large "
+        "(-27.16 USD a month in all)\n"
+        f"batch-2 ({cheap}.cpu): 192 credits, 0.16 USD in 8.0 d, 0.61 a month; no change that costs less is known here\n"
+    ) in out
+    _, out, _ = burstwatch(cloud, *command, "--json")
+    records = {record["name"]: record for record in map(json.loads, out.splitlines())}
+    assert records["batch-1"]["charged_credits"] == 11_520
+    assert records["batch-1"]["charged_usd_month"] == pytest.approx(36.5)
+    assert records["batch-3"]["charged_credits"] is None
+    for form in (["--markdown"], ["--html", "/dev/stdout"]):
+        _, out, _ = burstwatch(cloud, *command, *form)
+        assert "Surplus CPU credits: AWS has charged 9.76 USD." in out
+
+
+def test_a_scan_says_what_surplus_has_cost_in_the_last_month(cloud: Cloud) -> None:
+    instance_with_charges(cloud, 1, mode="unlimited", charged=60.0)
+    instance_with_charges(cloud, 2, mode="unlimited", charged=0.0)
+    command = ("scan", "--kind", "ec2_instance_cpu")
+    _, out, _ = burstwatch(cloud, *command)
+    assert "surplus CPU credits charged in 30 days: 9.60 USD (batch-1 9.60)\n" in out
+    _, out, _ = burstwatch(cloud, *command, "--json")
+    by_name = {record["name"]: record for record in map(json.loads, out.splitlines())}
+    assert by_name["batch-1"]["charged_usd_month"] == pytest.approx(36.5, rel=0.01)
+    assert by_name["batch-2"]["charged_credits"] == 0
+    cloud.aws.denied.add("GetMetricData")
+    code, _, err = burstwatch(cloud, *command)
+    assert code == PARTIAL
+    assert "GetMetricData" in err

@@ -1,5 +1,6 @@
 """AWS's own checks of limits: read only near a page, told in it, and unknown where there is no datapoint."""
 
+import json
 from typing import Any
 
 import pytest
@@ -91,3 +92,33 @@ def test_explain_and_advise_say_how_long_a_limit_was_exceeded(cloud: Cloud) -> N
     code, out, _ = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--json")
     assert code == 0
     assert '"exceeded": {"the volume\'s IOPS": 1.0, "the volume\'s throughput": 0.0}' in out
+
+
+@pytest.mark.parametrize(
+    ("mode", "percent", "is_told"),
+    [("generalPurpose", 99.0, True), ("generalPurpose", 60.0, False), ("maxIO", 99.0, False)],
+)
+def test_a_file_system_with_full_credits_that_reaches_its_iops_is_told_so(
+    cloud: Cloud, mode: str, percent: float, *, is_told: bool
+) -> None:
+    """Bursting throughput has a limit of operations beside the credits: it is slow, and nothing runs out."""
+    item = {
+        "FileSystemId": "fs-1", "Name": "shared", "ThroughputMode": "bursting", "PerformanceMode": mode,
+        "NumberOfMountTargets": 1, "SizeInBytes": {"Value": 2 * 1024**4},
+    }  # fmt: skip
+    cloud.aws.add_item("efs", "DescribeFileSystems", item)
+    for minute in range(1, 8 * 1_440, 5):
+        for name, value in {
+            "BurstCreditBalance": 4.6e12,
+            "MeteredIOBytes": 6e8,
+            "PercentIOLimit": percent,
+        }.items():
+            cloud.aws.put("AWS/EFS", name, {"FileSystemId": "fs-1"}, NOW - 60.0 * minute, value)
+    code, out, _ = burstwatch(cloud, "advise", "fs-1", "--days", "7", "--json")
+    assert code == 0
+    shares = json.loads(out)["exceeded"]
+    assert shares == (
+        {"its IOPS (35,000 read or 7,000 written)": 1.0 if is_told else 0.0}
+        if mode != "maxIO"
+        else {}
+    )

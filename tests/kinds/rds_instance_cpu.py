@@ -13,6 +13,7 @@ DOCUMENTED_METRICS = {
     "CPUCreditBalance",
     "CPUUtilization",
     "CPUSurplusCreditBalance",
+    "CPUSurplusCreditsCharged",
 }
 
 

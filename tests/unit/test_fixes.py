@@ -363,12 +363,14 @@ def test_the_surplus_of_a_database_costs_what_its_engine_and_its_region_say(
     }  # fmt: skip
     kind = find_kinds()["rds_instance_cpu"]
     is_everywhere = engine in {"mysql", "mariadb", "postgres"}
-    told = f"{usd} USD a vCPU-hour, "
-    for region, price in (("us-east-1", told), ("sa-east-1", told if is_everywhere else "")):
+    bills = "billed after 6 h more of full load"
+    told = f"{bills}, {usd} USD a vCPU-hour, 0"
+    for region, note in (("us-east-1", told), ("sa-east-1", told if is_everywhere else bills)):
         thing = Thing(id="orders", name="", tags={}, item=item, unit=f"123456789012/{region}")
         (resource,) = kind.describe(thing, {}, 0.0)
-        assert kind.at_zero(resource).short == "extra CPU is billed"
-        assert kind.at_zero(resource).note[: len(price) or 1] == price
+        assert kind.at_zero(resource).short == "surplus credits are used"
+        assert kind.at_zero(resource).note.startswith(note)
+        assert note == told or kind.at_zero(resource).note == bills
 
 
 def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_allowed_for() -> None:

@@ -1,6 +1,7 @@
 """Members of AWS's answers that change what an older one means."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -128,6 +129,81 @@ def test_the_wait_for_a_change_of_storage_tells_how_far_it_is() -> None:
     (resource,) = KINDS["rds_storage"].describe(thing, {}, 0.0)
     assert resource.changes.under_way == (
         "the end of its status storage-optimization (37% of its storage done)"
+    )
+
+
+@pytest.mark.parametrize("name", ["rds_storage", "rds_instance_ebs"])
+def test_storage_that_is_read_from_a_snapshot_may_be_slow_whatever_credits_it_has(
+    name: str,
+) -> None:
+    item = {
+        **DATABASE, "StorageType": "gp2", "DBInstanceStatus": "available",
+        "StorageOperationStatus": "Initializing", "StorageOperationPercentProgress": 12,
+    }  # fmt: skip
+    for status, told in (("Initializing", True), ("Optimizing", False), (None, False)):
+        thing = Thing(id="db", name="", tags={}, unit="1/us-east-1", item={**item, "StorageOperationStatus": status})  # fmt: skip
+        resources = [
+            *KINDS[name].describe(thing, {"instance_types": {"m6i.large": spec("m6i.large")}}, 0.0)
+        ]
+        assert resources
+        for resource in resources:
+            caveat = (
+                "its storage is still read from a snapshot (12% done), and may be slow until then"
+            )
+            assert (caveat in resource.words.caveats) == told
+
+
+def file_system(kind_of: str, settings: dict[str, Any], **more: Any) -> list[Resource]:
+    name = {"OPENZFS": "OpenZFSConfiguration", "ONTAP": "OntapConfiguration"}[kind_of]
+    item = {"FileSystemId": "fs-1", "FileSystemType": kind_of, name: settings, **more}
+    region = more.pop("region", "us-east-1")
+    thing = Thing(id="fs-1", name="", tags={}, unit=f"1/{region}", item=item)
+    return [*KINDS["fsx_file_server"].describe(thing, {}, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("region", "created", "burst_mb_s", "iops"),
+    [
+        ("us-east-1", None, 3_125, 12_500),
+        ("af-south-1", None, 1_250, 12_000),
+        ("eu-west-3", None, 1_187, 10_000),
+        ("ca-central-1", datetime(2024, 7, 10, tzinfo=UTC), 3_125, 12_500),
+        ("ca-central-1", datetime(2024, 7, 8, tzinfo=UTC), 1_187, 10_000),
+    ],
+)
+def test_openzfs_in_two_zones_bursts_by_its_region_and_its_age(
+    region: str, created: datetime | None, burst_mb_s: float, iops: float
+) -> None:
+    more = {} if created is None else {"CreationTime": created}
+    settings = {"DeploymentType": "MULTI_AZ_1", "ThroughputCapacity": 320}
+    throughput, operations = file_system("OPENZFS", settings, region=region, **more)
+    assert throughput.bucket is not None
+    assert operations.bucket is not None
+    assert throughput.bucket.burst == pytest.approx(burst_mb_s / 1.048576)
+    assert operations.bucket.refill == iops
+
+
+def test_of_several_servers_the_one_with_the_least_counts() -> None:
+    settings = {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1_536, "HAPairs": 4}
+    for resource in file_system("ONTAP", settings):
+        assert resource.reporting.statistic == "Minimum"
+
+
+def test_what_publishes_no_balance_is_never_unknown_for_ever() -> None:
+    for deployment, capacity, is_steady in (
+        ("SINGLE_AZ_1", 512, False), ("MULTI_AZ_1", 4_096, False), ("SINGLE_AZ_2", 6_144, True),
+        ("MULTI_AZ_3", 18_432, True),
+    ):  # fmt: skip
+        (resource,) = file_system("ONTAP", {"DeploymentType": deployment, "ThroughputCapacity": capacity})  # fmt: skip
+        assert (bool(resource.terms.no_bucket_reason), bool(resource.terms.not_watched)) == (is_steady, not is_steady)  # fmt: skip
+
+
+def test_a_larger_openzfs_is_asked_for_as_its_api_takes_it() -> None:
+    throughput, _ = file_system("OPENZFS", {"DeploymentType": "SINGLE_AZ_HA_1", "ThroughputCapacity": 64})  # fmt: skip
+    (fix,) = KINDS["fsx_file_server"].changes(throughput, 200.0, {})
+    assert fix.command == (
+        "aws fsx update-file-system --region us-east-1 --file-system-id fs-1 "
+        "--open-zfs-configuration ThroughputCapacity=256"
     )
 
 

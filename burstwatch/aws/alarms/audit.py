@@ -279,7 +279,7 @@ def _says_little(alarm: StaticAlarm, resource: Resource | None) -> AuditJudgemen
         return "tells nobody", "it has no action, or its actions are switched off", None
     if not alarm.fires_below:
         return "not judged", "it fires when the level rises", None
-    if resource is not None and resource.terms.highest_verdict == "warning":
+    if resource is not None and not resource.terms.is_throttled:
         return "only money", "at zero nothing slows down, and AWS charges for the surplus", None
     if resource is not None and not resource.terms.is_sized:
         return "not judged", "how fast the bucket empties is not known here", None

@@ -1,6 +1,8 @@
 """Gathers the digest of a week: episodes from the function's log, and what was asked for."""
 
-from burstwatch.aws.alarms.episodes import read_episodes
+import json
+
+from burstwatch.aws.alarms.episodes import lines_of_log, read_episodes
 from burstwatch.aws.alarms.publish import send
 from burstwatch.aws.client.names import NAMESPACE
 from burstwatch.aws.client.session import NEVER, Clients
@@ -8,6 +10,7 @@ from burstwatch.aws.look.budget import SPENT_METRIC
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
+from burstwatch.fixes.surplus import DayCharge
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.messages.digest import digest_message
 from burstwatch.messages.message import Message
@@ -15,6 +18,8 @@ from burstwatch.polling.bill import RARE_METRICS, deployment_lines
 from burstwatch.polling.queries import Query
 
 LASTS_S = 7.0 * DAY
+#: The message of the log line of what AWS has charged for on a day.
+CHARGED = "surplus charged"
 
 
 def make_digest(
@@ -50,12 +55,25 @@ def make_digest(
         requests_usd=usd_of("metric_request", sum(value for _, value in series))
         if series
         else None,
+        charges=_read_charges(clients, log_group, since_s=since_s),
         not_watched=max((value for _, value in answers.series.get(not_watched.key, ())), default=0),
         fixed_usd=usd_a_month * LASTS_S / MONTH_S,
         is_of_one_function=fixed_usd_a_month is None,
         links=config.links,
         at=now,
     )
+
+
+def _read_charges(clients: Clients, log_group: str, *, since_s: float) -> list[DayCharge]:
+    """What AWS has charged for since then, each resource and day once; raises AwsError if the log cannot be read."""
+    charges: dict[tuple[str, str, str], DayCharge] = {}
+    for line in lines_of_log(clients, log_group, CHARGED, since_s=since_s):
+        try:
+            charge = DayCharge(**json.loads(line)["charge"])
+        except (ValueError, KeyError, TypeError):
+            continue  # another line that has these words
+        charges[charge.key] = charge
+    return [*charges.values()]
 
 
 def _query(config: Config, metric: str, statistic: str) -> Query:

@@ -132,7 +132,7 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
         AwsError: if the log cannot be read.
     """
     episodes: dict[tuple[str, str, float], Episode] = {}
-    for line in _closing_lines(clients, log_group, since_s):
+    for line in lines_of_log(clients, log_group, CLOSED, since_s=since_s):
         try:
             record = json.loads(line)
             episode = parse_episode(record["episode"])
@@ -142,12 +142,12 @@ def read_episodes(clients: Clients, log_group: str, *, since_s: float) -> list[E
     return sorted(episodes.values(), key=lambda episode: episode.opened_s)
 
 
-def _closing_lines(clients: Clients, log_group: str, since_s: float) -> Iterator[str]:
-    """Yield the log lines since a time that may tell of a closed episode; raises AwsError if it cannot be read."""
+def lines_of_log(clients: Clients, log_group: str, words: str, *, since_s: float) -> Iterator[str]:
+    """Yield the log lines with these words since a time; raises AwsError if the log cannot be read."""
     paginator = clients("logs").get_paginator("filter_log_events")
     try:
         for page in paginator.paginate(
-            logGroupName=log_group, startTime=int(since_s * 1000), filterPattern=f'"{CLOSED}"'
+            logGroupName=log_group, startTime=int(since_s * 1000), filterPattern=f'"{words}"'
         ):
             for event in page["events"]:
                 yield event["message"]

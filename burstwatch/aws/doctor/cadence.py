@@ -41,6 +41,8 @@ def measure_cadence(clients: Clients, kind: Kind, *, now: float) -> Iterator[Fin
     yield _cadence(kind, levels, now)
     yield _statistics(kind, usable, levels)
     yield _future(clients, kind, usable[0], levels, now)
+    if kind.charge_metric:
+        yield _surplus(clients, kind, inventory.resources, now)
     for number, resource in enumerate(usable):
         yield from _resize(kind, resource, levels[resource.reporting.statistic][number])
 
@@ -119,6 +121,35 @@ def _future(
         state="ok" if is_same else "failed",
         detail="returns the same datapoints" if is_same else "returns other datapoints",
         do="" if is_same else "report it",
+    )
+
+
+def _surplus(clients: Clients, kind: Kind, resources: Sequence[Resource], now: float) -> Finding:
+    """How many in Unlimited mode are judged by their surplus, and of how many of these AWS publishes what it charges for."""
+    check = f"{kind.name} surplus"
+    unlimited = [r for r in resources if r.can_spend and not r.terms.is_throttled]
+    owing = [resource for resource in unlimited if kind.may_be_charged(resource)]
+    if not unlimited:
+        return Finding(check=check, state="ok", detail="none is in Unlimited mode")
+    measured = owing[:RESOURCES_MEASURED]
+    charges = [
+        read_points(
+            clients,
+            (kind.namespace, kind.charge_metric),
+            dict(kind.dimensions_of(resource)),
+            "Sum",
+            start_s=now - BACK_S,
+            end_s=now,
+        )
+        for resource in measured
+    ]
+    published = sum(bool(times) for times, _ in charges)
+    detail = (
+        f"of {len(unlimited)} in Unlimited mode, {len(owing)} are judged by their surplus and "
+        f"{len(unlimited) - len(owing)} by their balance; {published} of {len(measured)} have {kind.charge_metric}"
+    )
+    return Finding(
+        check=check, state="ok" if published == len(measured) else "unknown", detail=detail
     )
 
 

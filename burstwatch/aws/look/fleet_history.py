@@ -16,6 +16,8 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import (
     Answers,
     Query,
+    charge_of,
+    charge_queries,
     check_queries,
     demand_queries,
     exceeded_shares,
@@ -30,11 +32,11 @@ BATCH = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """A resource with its buckets, all of which share one load. ``asks_checks`` is whether AWS's checks of limits are asked for."""
+    """A resource with its buckets, all of which share one load. ``asks_extras`` is whether AWS's checks of limits and its charges are asked for."""
 
     kind: Kind
     buckets: tuple[Resource, ...]
-    asks_checks: bool
+    asks_extras: bool
 
     @property
     def key(self) -> str:
@@ -43,11 +45,12 @@ class Subject:
 
     @property
     def queries(self) -> list[Query]:
-        """The metrics to ask for: the level of each bucket, the load, and AWS's checks of limits."""
+        """The metrics to ask for: the level of each bucket, the load, AWS's checks of limits, and what it has charged for."""
         levels = [level_query(self.kind, bucket) for bucket in self.buckets if bucket.bucket]
         of_load = demand_queries(self.kind, self.buckets[0])
-        checks = check_queries(self.kind, self.buckets[0]) if self.asks_checks else ()
-        return [*levels, *of_load, *checks]
+        checks = check_queries(self.kind, self.buckets[0]) if self.asks_extras else ()
+        charges = charge_queries(self.kind, self.buckets[0]) if self.asks_extras else ()
+        return [*levels, *of_load, *checks, *charges]
 
 
 @dataclass(kw_only=True)
@@ -64,7 +67,7 @@ def list_subjects(
     *,
     now: float,
     tag: tuple[str, str] | None = None,
-    asks_checks: bool = True,
+    asks_extras: bool = True,
 ) -> Fleet:
     """List the resources of which something can be advised: those with a bucket, and those that may cost less.
 
@@ -82,7 +85,7 @@ def list_subjects(
             if is_wanted and may_be_advised and kind.may_be_advised(resource):
                 by_id.setdefault(resource.id, []).append(resource)
         fleet.subjects += [
-            Subject(kind=kind, buckets=tuple(buckets), asks_checks=asks_checks)
+            Subject(kind=kind, buckets=tuple(buckets), asks_extras=asks_extras)
             for buckets in by_id.values()
         ]
     return fleet
@@ -140,4 +143,5 @@ def _history_of(subject: Subject, answers: Answers) -> Recorded | str:
         points=to_points(samples, resource, COARSE_S, kind),
         period_s=COARSE_S,
         exceeded=exceeded_shares(kind, subject.buckets[0], answers),
+        charge=charge_of(kind, subject.buckets[0], answers, COARSE_S),
     )

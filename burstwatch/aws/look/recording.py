@@ -17,7 +17,14 @@ from burstwatch.history.points import (
     cadence_s,
 )
 from burstwatch.kinds.base import Kind, Scope
-from burstwatch.polling.queries import check_queries, demand_queries, exceeded_shares, level_query
+from burstwatch.polling.queries import (
+    charge_of,
+    charge_queries,
+    check_queries,
+    demand_queries,
+    exceeded_shares,
+    level_query,
+)
 from burstwatch.recordings.samples import Sample, at_period, lowest_bucket, to_points
 from burstwatch.shards import thing_id
 
@@ -41,6 +48,7 @@ def record(
         *(level_query(kind, bucket) for bucket in buckets),
         *demand_queries(kind, buckets[0]),
         *check_queries(kind, buckets[0]),
+        *charge_queries(kind, buckets[0]),
     ]
     answers = read_metrics(
         clients,
@@ -50,10 +58,9 @@ def record(
         period_s=period_s,
         deadline=Deadline(time.monotonic, at=time.monotonic() + BUDGET_S),
     )
-    checks = {query.key for query in check_queries(kind, buckets[0])}
     for (_, metric), why in answers.failed.items():
-        if (buckets[0].id, metric) in checks:
-            continue  # they are an extra
+        if metric not in kind.metrics:
+            continue  # it is an extra
         msg = f"{metric} of {resource_id}: {why}"
         raise AwsError(msg)
     series = {
@@ -80,6 +87,7 @@ def record(
         points=to_points(wide, resource, step_s, kind),
         period_s=step_s,
         exceeded=exceeded_shares(kind, buckets[0], answers),
+        charge=charge_of(kind, buckets[0], answers, period_s),
     )
 
 

@@ -15,8 +15,10 @@ from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.look.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import UnitSnapshot, look
+from burstwatch.aws.sweep.day_charges import charges_of_yesterday
 from burstwatch.aws.sweep.listed_kinds import sort_out
 from burstwatch.config import Config
+from burstwatch.fixes.surplus import DayCharge
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.episode import Episode
@@ -37,7 +39,7 @@ class Sweep:
     ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that
     had an alarm before, ``reached`` is whether the unit could be asked at all.
     ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
-    episodes that ended.
+    episodes that ended, and ``charges`` what AWS charged for on the day before, once a day.
     """
 
     snapshot: UnitSnapshot
@@ -45,6 +47,7 @@ class Sweep:
     created: tuple[tuple[str, Verdict], ...] = ()
     deleted: tuple[str, ...] = ()
     closed: tuple[Episode, ...] = ()
+    charges: tuple[DayCharge, ...] = ()
     completed: bool = False
     announced: frozenset[str] = frozenset()
     throttled: int = 0
@@ -83,7 +86,14 @@ def sweep(
         unit, kinds, clients, config, memory, now=now, deadline=deadline, told=told
     )  # fmt: skip
     snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
-    problems += [*snapshot.problems, *not_kept]
+    allowance = memory.allowance(now)
+    charges, unread = charges_of_yesterday(
+        clients, snapshot, memory, allowance, deadline=deadline
+    )  # fmt: skip
+    snapshot = replace(
+        snapshot, metrics_requested=snapshot.metrics_requested + allowance.taken
+    )  # fmt: skip
+    problems += [*snapshot.problems, *not_kept, *unread]
     if memory.budget is not None:
         memory.budget.spend(snapshot.metrics_requested)
         # A function that starts anew reads there what was spent before it.
@@ -113,6 +123,7 @@ def sweep(
         created=reconciled.created,
         deleted=reconciled.deleted,
         closed=reconciled.closed,
+        charges=tuple(charges),
         completed=completed,
         announced=reconciled.announced,
         throttled=_throttled(clients, home) - throttled_before,

@@ -187,7 +187,7 @@ def _question(args: Namespace) -> PastQuestion:
         command="advise",
         days=DEFAULT_DAYS if args.days is None else args.days,
         terms={"load_is_enough": args.load_is_enough},
-        fields=frozenset({"order", "hourly"}),
+        fields=frozenset({"order", "hourly", "charged_credits", "charged_s"}),
         keep=args.keep,
     )
 

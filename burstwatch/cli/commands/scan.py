@@ -5,7 +5,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from burstwatch import installing
 from burstwatch.cli.account import (
@@ -26,10 +26,12 @@ from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
 from burstwatch.cli.values import days
 from burstwatch.config import SETTINGS, Config
-from burstwatch.formatting import InputError, clock_time, cut, first_of, span, table
+from burstwatch.fixes.surplus import Charge
+from burstwatch.formatting import DAY, InputError, clock_time, cut, first_of, span, table
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
+from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, urgency
 from burstwatch.shards import Unit
 
@@ -55,6 +57,11 @@ IGNORED = {
 }
 HEADINGS = ("runs out in", "worst case", "verdict", "balance", "resource", "name", "type")
 LONGEST_NAME = 40
+#: What AWS has charged is told of so long.
+CHARGED_S = 30.0 * DAY
+CHARGES = "charges"
+#: What AWS has charged for, by account and region and by the resource's key.
+Charges: TypeAlias = dict[tuple[str, str], Charge]
 ELASTIC = frozenset({"name", "type"})
 
 
@@ -121,11 +128,14 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.past is not None:
         return _tell_past(args, regions, config, terminal)
     looks: list[UnitSnapshot] = []
+    charges: Charges = {}
     silent: dict[str, str] = {}
     names = regions.names
     for region in track(names, total=len(names), label="regions", stderr=terminal.stderr):
         try:
-            looks.append(_look(args, regions.clients(region), config, terminal))
+            snapshot, charged = _look(args, regions.clients(region), config, terminal)
+            looks.append(snapshot)
+            charges |= charged
         except ValueError as error:
             silent[region] = str(error)
     problems = [*regions.problems, *(f"{name}: {error}" for name, error in silent.items())]
@@ -149,13 +159,13 @@ def run(args: Namespace, terminal: Terminal) -> int:
                 extent=regions.extent,
             )
             if args.cost
-            else "\n".join(_documents(entries[: args.limit], now))
+            else "\n".join(_documents(entries[: args.limit], charges, now))
         )
     else:
         report = (
             cost_report(looks, config, regions.extent)
             if args.cost
-            else _report(entries, looks, args, terminal, regions.place)
+            else _report(entries, looks, charges, args, terminal, regions.place)
         )
         # Whoever sees a picture of it in a channel must know what it is of.
         text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
@@ -217,7 +227,7 @@ def _past_question(args: Namespace, config: Config) -> PastQuestion:
         terms=terms,
         fields=FIELDS,
         keep=args.keep,
-        asks_checks=False,
+        asks_extras=False,
     )
 
 
@@ -275,14 +285,15 @@ def _failing(text: str | None) -> frozenset[str]:
 
 def _look(
     args: Namespace, clients: "Clients", config: Config, terminal: Terminal
-) -> "UnitSnapshot":
-    """Look at every resource of one region, within the time that a person waits."""
+) -> "tuple[UnitSnapshot, Charges]":
+    """Look at every resource of one region, and at what AWS has charged for, within the time that a person waits."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
+    from burstwatch.aws.look.charges import read_charges  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
     from burstwatch.aws.look.snapshot import look  # noqa: PLC0415
 
     deadline = Deadline(time.monotonic, at=time.monotonic() + BUDGET_S)
-    return look(
+    snapshot = look(
         clients.unit(),
         find_kinds(config.kinds).values(),
         clients,
@@ -293,6 +304,24 @@ def _look(
         # For the cost a glance at each is enough.
         demand_horizon_s=0.0 if args.cost else math.inf,
     )
+    if args.cost or args.openmetrics:
+        return snapshot, {}
+    allowance = Allowance()
+    charges, problems = read_charges(
+        clients,
+        snapshot.kinds,
+        [resource for resource, _ in snapshot.assessments.values() if _is_wanted(resource, args.wanted)],
+        start_s=snapshot.at - CHARGED_S,
+        end_s=snapshot.at,
+        deadline=deadline,
+        allowance=allowance,
+    )  # fmt: skip
+    snapshot = replace(
+        snapshot,
+        metrics_requested=snapshot.metrics_requested + allowance.taken,
+        kind_problems={**snapshot.kind_problems, CHARGES: tuple(problems)},
+    )
+    return snapshot, {(str(snapshot.unit), key): charge for key, charge in charges.items()}
 
 
 def _openmetrics(
@@ -325,11 +354,11 @@ def _unit_of(name: str, account: str) -> Unit:
     return Unit(account=named or account, region=region)
 
 
-def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
+def _documents(entries: Sequence[Assessed], charges: Charges, now: float) -> Iterator[str]:
     """One document for each resource, with its facts as numbers where they are numbers."""
     numbers = {"size_gib", "baseline", "burst"}
     for resource, assessment in entries:
-        projection = assessment.projection
+        projection, charge = assessment.projection, charges.get((resource.unit, resource.key))
         facts = {
             name: float(text) if name in numbers else text
             for name, text in resource.words.facts.items()
@@ -359,6 +388,8 @@ def _documents(entries: Sequence[Assessed], now: float) -> Iterator[str]:
             if resource.terms.is_sized and not resource.terms.not_watched
             else None,
             "caveats": resource.words.caveats,
+            "charged_credits": charge.credits if charge else None,
+            "charged_usd_month": charge.usd_month if charge else None,
         }
         yield as_document("resource", body, at=now, **place_of_unit(resource.unit))
 
@@ -372,6 +403,7 @@ def _has_credits(entry: Assessed) -> bool:
 def _report(
     entries: Sequence[Assessed],
     looks: "Sequence[UnitSnapshot]",
+    charges: Charges,
     args: Namespace,
     terminal: Terminal,
     place: str,
@@ -410,6 +442,7 @@ def _report(
         )
     ]
     notes += _why_unknown(shown)
+    notes += _charged(entries, charges)
     if len(shown) < len(chosen):
         notes.append(f"less urgent and not shown: {len(chosen) - len(shown)}; leave out --limit")
     if not entries:
@@ -448,6 +481,27 @@ def _why_unknown(entries: Sequence[Assessed]) -> Iterator[str]:
             by_reason.setdefault(assessment.reason, []).append(resource.id)
     for reason, ids in by_reason.items():
         yield f"unknown: {first_of(ids)}: {reason}"
+
+
+def _charged(entries: Sequence[Assessed], charges: Charges) -> Iterator[str]:
+    """Say what AWS has charged for surplus credits, the dearest resources first; nothing where it has not."""
+    charged = [
+        (resource, charge)
+        for resource, _ in entries
+        if (charge := charges.get((resource.unit, resource.key))) and charge.credits
+    ]
+    if not charged:
+        return
+    priced = sorted(
+        ((charge.usd, resource) for resource, charge in charged if charge.usd is not None),
+        key=lambda pair: -pair[0],
+    )
+    usd = sum(usd for usd, _ in priced)
+    names = [f"{resource.name or resource.id} {usd:,.2f}" for usd, resource in priced]
+    unpriced = len(charged) - len(priced)
+    parts = [first_of(names)] if names else []
+    parts += [f"{unpriced} without a known price"] if unpriced else []
+    yield f"surplus CPU credits charged in {CHARGED_S / DAY:.0f} days: {usd:,.2f} USD ({'; '.join(parts)})"
 
 
 def _nothing(looks: "Sequence[UnitSnapshot]", args: Namespace, place: str) -> str:

@@ -1,0 +1,48 @@
+"""Reads what AWS has charged for surplus CPU credits, by resource."""
+
+from collections.abc import Iterable, Mapping
+
+from burstwatch.aws.client.session import Clients, Deadline
+from burstwatch.aws.look.metrics import read_metrics
+from burstwatch.fixes.surplus import Charge
+from burstwatch.formatting import HOUR
+from burstwatch.history.observations import Resource
+from burstwatch.kinds.base import Kind
+from burstwatch.polling.queries import Allowance, charge_of, charge_queries
+from burstwatch.shards import Problem
+
+
+def read_charges(
+    clients: Clients,
+    kinds: Mapping[str, Kind],
+    resources: Iterable[Resource],
+    *,
+    start_s: float,
+    end_s: float,
+    deadline: Deadline,
+    allowance: Allowance,
+) -> tuple[dict[str, Charge], list[Problem]]:
+    """What AWS has charged for each resource by its key, and what could not be read.
+
+    A resource that is never charged for is not asked for, and one of which AWS publishes nothing is left out.
+    """
+    asked = {
+        resource.key: (kinds[resource.kind], resource, query)
+        for resource in resources
+        for query in charge_queries(kinds[resource.kind], resource)
+    }
+    answers = read_metrics(
+        clients,
+        [query for _, _, query in asked.values()],
+        start_s=start_s,
+        end_s=end_s,
+        period_s=int(HOUR),
+        deadline=deadline,
+        allowance=allowance,
+    )
+    charges = {
+        key: charge
+        for key, (kind, resource, _) in asked.items()
+        if (charge := charge_of(kind, resource, answers, HOUR)) is not None
+    }
+    return charges, answers.problems
