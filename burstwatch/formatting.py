@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: From here on nobody can act on a decimal.
 LEAST_WHOLE = 100
+#: Below this, one decimal would be 0.0, and below the second nobody needs a digit.
+LEAST_DECIMAL, LEAST_NUMBER = 0.05, 0.001
 #: A name is shown with so many characters.
 NAME_LENGTH = 32
 #: An elastic column of a table is not cut below this.
@@ -58,9 +60,21 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """A whole number from 100 on and one decimal below, with thousands apart: ``3,000``, ``77.5``."""
+    """A whole number from 100 on and one decimal below, with thousands apart: ``3,000``, ``77.5``; never 0 for what is more."""
+    if 0 < abs(value) < LEAST_DECIMAL:
+        return f"{value:.1g}" if abs(value) >= LEAST_NUMBER else f"under {LEAST_NUMBER:g}"
     is_whole = abs(value) >= LEAST_WHOLE
     return f"{value:,.0f}" if is_whole else f"{value:,.1f}".removesuffix(".0")
+
+
+def usd(amount: float) -> str:
+    """An amount in USD: ``1,234.50``, and never 0.00 for what is more."""
+    return "under 0.01" if 0 < amount < 0.005 else f"{amount:,.2f}"  # noqa: PLR2004 - half a cent
+
+
+def balance(ratio: float) -> str:
+    """A share of a bucket in whole percent: never 0% while there is something in it."""
+    return "under 1%" if 0 < ratio < 0.005 else f"{ratio:.0%}"  # noqa: PLR2004 - half a percent
 
 
 def percent(chance: float) -> str:
@@ -152,7 +166,21 @@ def plain_name(name: str, length: int = NAME_LENGTH) -> str:
     text = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if any(unicodedata.bidirectional(c) in RIGHT_TO_LEFT for c in text):
         return f"{ISOLATE}{cut(text, length - 2)}{END_ISOLATE}"
-    return cut(text, length)
+    return shortened(text, length)
+
+
+def shortened(name: str, length: int) -> str:
+    """A name of at most ``length`` characters, with an ellipsis where something is left out.
+
+    Replicas are told apart by how their names end, so the namespace before a slash gives way first, then the middle.
+    """
+    if len(name) <= length:
+        return name
+    last = name.rpartition("/")[2]
+    if len(last) + 2 <= length:
+        return f"…/{last}"
+    head = length // 3
+    return f"{last[:head]}…{last[len(last) - (length - head - 1) :]}"
 
 
 def cut(text: str, length: int) -> str:

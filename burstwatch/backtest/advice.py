@@ -159,7 +159,8 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
     )
     played = _played(changes, _asked(demand, served, resource), _first_ratio(levels))
     dry_count, dry_s = dry_spells(throttling)
-    if not levels and resource.bucket is not None:  # only the load is known
+    # Where only the load is known.
+    if not levels and resource.bucket is not None and resource.terms.is_throttled:
         today = play_on(Afterwards(bucket=resource.bucket), demand)
         dry_count, dry_s = today.dry_count, today.dry_s
     empty_in_s = empty_in(throttling)
@@ -303,7 +304,7 @@ def _asked_in_periods(
     """What each period asked for, to the last, None where nothing is known of it.
 
     An empty bucket serves less than that: where ``levels`` are zero, it is taken to be what it was before. A history
-    that begins with an empty bucket begins here a whole number of days later.
+    that begins with an empty bucket begins here a whole number of days later, if it is so long.
     """
     if not demand:
         return []
@@ -322,7 +323,8 @@ def _asked_in_periods(
         number = round((point.start_s - demand[0].start_s) / period_s)
         asked[number] = None if before is None else max(before, point.nominal)
     first = next((number for number, load in enumerate(asked) if load is not None), count)
-    return asked[math.ceil(first * period_s / DAY_S) * round(DAY_S / period_s) :]
+    whole_days = math.ceil(first * period_s / DAY_S) * round(DAY_S / period_s)
+    return asked[whole_days:] or asked[first:]
 
 
 def _is_held(point: DemandPoint) -> bool:

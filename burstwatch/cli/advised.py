@@ -10,7 +10,7 @@ from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
-from burstwatch.formatting import number, plain_name, printable, span, table
+from burstwatch.formatting import number, plain_name, printable, span, table, usd
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
@@ -111,21 +111,25 @@ def surplus_lines(records: Sequence[AdviceRecord]) -> list[str]:
     charged = [record for record in records if record["charged_credits"]]
     if not charged:
         return []
-    in_all = sum(record["charged_usd"] or 0.0 for record in charged)
-    unknown = sum(record["charged_usd"] is None for record in charged)
-    text = f"Surplus CPU credits: AWS has charged {in_all:,.2f} USD"
-    text += f", and {unknown} without a known price" if unknown else ""
+    known = [record["charged_usd"] for record in charged if record["charged_usd"] is not None]
+    unknown = len(charged) - len(known)
+    sums = [f"{usd(sum(known))} USD"] if known else []
+    sums += [f"{unknown} at a price that is not known here"] if unknown else []
     by_usd = sorted(charged, key=lambda record: -(record["charged_usd"] or 0.0))
-    return [f"{text}.", *map(_surplus_line, by_usd)]
+    heading = f"Surplus CPU credits that AWS has charged for, of what is in Unlimited mode now: {' and '.join(sums)}."
+    return [heading, *map(_surplus_line, by_usd)]
 
 
 def _surplus_line(record: AdviceRecord) -> str:
     """One resource: the charge, as much for a month, and the change that ends it."""
-    fix, usd = record["best_fix"], record["charged_usd"]
+    fix, charged, a_month = record["best_fix"], record["charged_usd"], record["charged_usd_month"]
     price = "price not known here"
-    if usd is not None:
-        price = f"{usd:,.2f} USD in {span(record['charged_s'])}, {record['charged_usd_month']:,.2f} a month"
-    ended_by = "no change that costs less is known here"
+    if charged is not None:
+        price = f"{usd(charged)} USD in {span(record['charged_s'])}"
+        price += "" if a_month is None else f", {usd(a_month)} a month"
+    ended_by = "no change is advised"
+    if record["finding"] == "too short":
+        ended_by = "its history is too short to advise a change"
     if fix is not None:
         more = "" if fix["usd_month"] is None else f" ({fix['usd_month']:+,.2f} USD a month in all)"
         ended_by = f"ends with: {fix['action']}{more}"

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.formatting import number, span
+from burstwatch.formatting import number, span, usd
 
 #: How long a fix takes to work, the soonest first. A change of a volume takes "a few minutes to a
 #: few hours", and a full 1 TiB about six hours:
@@ -108,7 +108,7 @@ class Fix:
     def price(self) -> str:
         """The difference in list price in words; empty where it is not known."""
         if self.usd_month is None and self.usd_hour is not None:
-            return f"{self.usd_hour:,.2f} USD an hour while the load lasts"
+            return f"{usd(self.usd_hour)} USD an hour while the load lasts"
         if self.usd_month is None:
             return ""
         if round(self.usd_month, 2) == 0:
@@ -120,6 +120,8 @@ class Fix:
         """The fix with its price, how soon it works and its effect. Everybody knows those of less load."""
         if self.is_less_load:
             return f"{self.action}. {self.effect[:1].upper()}{self.effect[1:]}"
+        if self.takes == "is under way":
+            return f"{self.action}: {self.effect}"
         terms = ", ".join(filter(None, [self.price, self.takes]))
         return f"{self.action} ({terms}): {self.effect}"
 

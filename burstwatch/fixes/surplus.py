@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from burstwatch.bucket import HOUR_S, Bucket
+from burstwatch.bucket import DAY_S, HOUR_S, Bucket
 from burstwatch.fixes.prices import HOURS_A_MONTH
 from burstwatch.sources import Source
 
@@ -27,13 +27,19 @@ class Charge:
 
     @property
     def usd_month(self) -> float | None:
-        """The price of as many in a month; None where it is not known."""
-        return None if self.usd is None else self.usd * MONTH_S / self.lasts_s
+        """The price of as many in a month; None where it is not known, or less than a day was seen."""
+        if self.usd is None or self.lasts_s < DAY_S:
+            return None
+        return self.usd * MONTH_S / self.lasts_s
+
+
+#: A day of charges, in UTC: its order is that of time.
+DAY_FORMAT = "%Y-%m-%d"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DayCharge:
-    """What AWS has charged for one resource on one ``day`` (such as 2026-11-28, in UTC), for the log and the digest."""
+    """What AWS has charged for one resource on one ``day`` (such as 2026-11-28), for the log and the digest."""
 
     unit: str
     resource_id: str

@@ -187,13 +187,17 @@ class History:
         return None if begin is None else self.start_s + begin * self.period_s
 
     def asked_before_empty(self) -> float | None:
-        """Credits a second that were asked for just before the bucket was empty; None where it is not, or as long as is known.
+        """Credits a second that were asked for just before the bucket was first empty; None where it is not, or nobody knows.
 
-        What an empty bucket serves is less than that.
+        What an empty bucket serves is less than that, also after it held some credits for a moment.
         """
-        since_s = self.empty_since()
-        slot = 0 if since_s is None else round((since_s - self.start_s) / self.period_s)
-        return self.likely.mean(slot, self.slots(ASKED_S)) if slot > 0 else None
+        if self.empty_since() is None:
+            return None
+        recovered = self.track.last_recovered[self.size - 1]
+        levels = self.levels
+        slot = next(n for n in range(recovered + 1, self.size) if levels[n] <= EMPTY_RATIO)
+        asked = self.likely.mean(slot, self.slots(ASKED_S)) if slot > 0 else 0.0
+        return asked if asked > self.bucket.refill else None
 
     def since_empty(self) -> int | None:
         """Slots since the bucket was last empty, while it is not yet back from that.

@@ -86,14 +86,15 @@ class Words:
     """What people call a resource and its credits.
 
     ``credit_name`` is what is used up, ``spend_unit`` the unit of spending it, ``rate_unit`` that of the rates that
-    people know, ``place`` where it is within the unit, and ``facts`` more of it (type, size). ``caveats`` name what
-    could not be learned.
+    people know, ``place`` where it is within the unit, ``host`` the name of what it is attached to with the device, and
+    ``facts`` more of it (type, size). ``caveats`` name what could not be learned.
     """
 
     credit_name: str = "burst credits"
     spend_unit: str = "credits/s"
     rate_unit: str = ""
     place: str = ""
+    host: str = ""
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
 

@@ -277,9 +277,10 @@ def _free_s(resource: Resource, bucket: Bucket) -> float:
 
 
 def surplus_usd_month(resource: Resource, past_load: PastLoad) -> float | None:
-    """The price of the surplus in a month of such a load, by what AWS has charged where that is known; None where either is not known."""
-    if past_load.charge is not None:
-        return past_load.charge.usd_month
+    """The price of the surplus in a month of such a load, by what AWS has charged where most of the time is known; None where either is not known."""
+    charge, lasts_s = past_load.charge, len(past_load.asked) * past_load.period_s
+    if charge is not None and charge.lasts_s >= lasts_s / 2 and charge.usd_month is not None:
+        return charge.usd_month
     usd_vcpu_h, bucket = usd_vcpu_h_of(resource), resource.bucket
     if usd_vcpu_h is None or bucket is None or not past_load.asked:
         return None

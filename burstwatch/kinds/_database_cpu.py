@@ -119,7 +119,7 @@ class DatabaseCpu(_cpu.BurstableCpu):
             resource,
             changes=replace(
                 resource.changes,
-                under_way=_rds.unsettled_status(thing.item, _rds.CHANGING),
+                under_way=_rds.unsettled_status(thing.item, _rds.CHANGING, now),
                 place=_rds.place_of_database(thing.item, thing.unit),
             ),
         )

@@ -47,16 +47,15 @@ BETWEEN_CHANGES_S = 6 * 3_600.0
 CHANGES = frozenset({"FILE_SYSTEM_UPDATE", "STORAGE_OPTIMIZATION", "THROUGHPUT_OPTIMIZATION"})
 
 
-def unsettled_change(item: Item) -> str:
+def unsettled_change(item: Item, now: float) -> str:
     """The change of a file system that is not completed, in words; empty where there is none.
 
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_AdministrativeAction.html (2026-11)
     """
     for action in item.get("AdministrativeActions", ()):
         if action.get("AdministrativeActionType") in CHANGES and action.get("Status") in UNSETTLED:
-            progress = (
-                f", {action['ProgressPercent']} % done" if "ProgressPercent" in action else ""
-            )
+            done = action.get("ProgressPercent")
+            progress = "" if done is None else f", {done}% done at {clock_time(now, now=now)}"
             return f"the last change of the file system{progress}"
     return ""
 

@@ -4,6 +4,7 @@ DocumentDB and Neptune are listed by the same operation, told apart by their eng
 """
 
 from burstwatch.ebs.load import Traffic
+from burstwatch.formatting import clock_time
 from burstwatch.kinds.base import DemandMetric, Item, Listing, Tagging, identified_by, place_of
 
 DOCDB, NEPTUNE = "docdb", "neptune"
@@ -61,11 +62,12 @@ OPTIMIZING = "storage-optimization"
 INITIALIZING = "Initializing"
 
 
-def unsettled_status(item: Item, statuses: frozenset[str]) -> str:
+def unsettled_status(item: Item, statuses: frozenset[str], now: float) -> str:
     """The end of a database's status in words, where AWS takes no change in it; empty in another."""
     status = item.get("DBInstanceStatus", "")
     done = item.get("StorageOperationPercentProgress")
-    progress = "" if done is None else f" ({done}% of its storage done)"
+    at = clock_time(now, now=now)
+    progress = "" if done is None else f" ({done}% of its storage done at {at})"
     return f"the end of its status {status}{progress}" if status in statuses else ""
 
 

@@ -15,7 +15,7 @@ from burstwatch.ebs.volumes import (
     volume_spec,
 )
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import plain_name
+from burstwatch.formatting import clock_time, plain_name
 from burstwatch.history.observations import BucketTerms, Changes, Reporting, Resource, Words
 from burstwatch.history.points import DemandPoint, Statistic
 from burstwatch.kinds._disk import LIMITS, RATE_UNITS, Disk, rate_facts
@@ -76,10 +76,20 @@ def _place(attachment: Item, instance: Item) -> str:
     instance_id = attachment.get("InstanceId", "")
     if not instance_id:
         return ""
-    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    name = plain_name(name_from_tags(tags))
+    name = plain_name(_host_name(instance))
     host = f"{name} ({instance_id})" if name else instance_id
     return f"{attachment.get('Device') or 'attached'} of {host}"
+
+
+def _host_name(instance: Item) -> str:
+    """The name that people gave an instance, or nothing."""
+    return name_from_tags({tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())})
+
+
+def _host(attachment: Item, instance: Item) -> str:
+    """The name of the host and the device, or nothing where the host has no name."""
+    name = _host_name(instance)
+    return f"{name} {attachment.get('Device') or ''}".strip() if name else ""
 
 
 def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:
@@ -112,16 +122,22 @@ def _attached(resource: Resource) -> Attached:
     )
 
 
-def _under_way(change: Item) -> str:
+def _under_way(change: Item, now: float) -> str:
     """The change of size or type that is not settled, in words; empty where there is none.
 
     AWS takes the next one once the last is completed:
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyVolume.html (2026-11)
     """
-    if change.get("ModificationState") not in UNSETTLED:
+    if not _is_unsettled(change):
         return ""
-    progress = f", {change['Progress']} % done" if "Progress" in change else ""
+    at = clock_time(now, now=now)
+    progress = f", {change['Progress']}% done at {at}" if "Progress" in change else ""
     return f"the change to {change['TargetVolumeType']} of {change['TargetSize']} GiB{progress}"
+
+
+def _is_unsettled(change: Item) -> bool:
+    """True while a change goes on, in which a volume may still behave as before."""
+    return change.get("ModificationState") in UNSETTLED
 
 
 def _direction(totals: Totals, ops_name: str, bytes_name: str) -> tuple[float, float] | None:
@@ -159,7 +175,7 @@ def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None
     if not change or change.get("ModificationState") == "failed":
         return spec.bucket, None
     started = change["StartTime"].timestamp()
-    if change.get("ModificationState") not in UNSETTLED:
+    if not _is_unsettled(change):
         ended = change.get("EndTime")
         return spec.bucket, ended.timestamp() if ended else started
     ends = [
@@ -178,14 +194,25 @@ def _settling(spec: VolumeSpec, change: Item, now: float) -> tuple[Bucket | None
 
 
 def _instance_ids(lists: Mapping[str, Sequence[Item]]) -> set[str]:
-    """Instances of the volumes that can run out; the others need no limits."""
+    """Instances of the volumes that can run out, also of those that are being changed; the others need no limits."""
+    original_types = {
+        change["VolumeId"]: change.get("OriginalVolumeType", "")
+        for change in lists["modifications"]
+        if _is_unsettled(change)
+    }
     return {
         attachment["InstanceId"]
         for item in lists["inventory"]
-        if item["VolumeType"] in CATALOGUE and CATALOGUE[item["VolumeType"]].credits is not None
+        if _has_credits(item["VolumeType"])
+        or _has_credits(original_types.get(item["VolumeId"], ""))
         for attachment in [_attachment(item)]
         if attachment.get("InstanceId")
     }
+
+
+def _has_credits(volume_type: str) -> bool:
+    """True for a type that has a bucket."""
+    return volume_type in CATALOGUE and CATALOGUE[volume_type].credits is not None
 
 
 #: Stands for a limit of the instance that nobody stated.
@@ -226,9 +253,9 @@ class EbsVolume(Disk):
     inventory = VOLUMES
     tagging = TAGGING
     lookups = (
+        Lookup(name="modifications", listing=MODIFICATIONS),
         Lookup(name="instances", listing=INSTANCES, find_ids=_instance_ids),
         Lookup(name="instance_types", listing=INSTANCE_TYPES, find_ids=types_in("instances")),
-        Lookup(name="modifications", listing=MODIFICATIONS),
     )
     level_metrics = ("BurstBalance",)
     demand_metrics = tuple(DemandMetric(name=name) for name in TRAFFIC.metrics)
@@ -267,7 +294,7 @@ class EbsVolume(Disk):
         instance = related["instances"].get(instance_id, {})
         instance_type, limits, statistic = _type_of(instance, related)
         change = related["modifications"].get(thing.id, {})
-        under_way = _under_way(change)
+        under_way = _under_way(change, now)
         zone = item.get("AvailabilityZone") or ""
         place = place_of(zone, thing.unit, outpost=item.get("OutpostArn") or "")
         bucket, history_from_s = _settling(spec, change, now)
@@ -292,6 +319,7 @@ class EbsVolume(Disk):
             words=Words(
                 rate_unit=RATE_UNITS[spec.unit],
                 place=_place(attachment, instance),
+                host=_host(attachment, instance),
                 facts={
                     **_facts(spec),
                     "instance_id": instance_id,

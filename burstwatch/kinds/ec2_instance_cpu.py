@@ -110,7 +110,7 @@ def _priced_unlimited_fix(resource: Resource, past_load: PastLoad) -> Fix:
     usd_month = _cpu.surplus_usd_month(resource, full)
     return replace(
         fix,
-        effect=f"{fix.effect}: the price is that of full load, as it was throttled all the time",
+        effect=f"{fix.effect}: the price is that of full load, as nobody knows what it would ask for",
         usd_month=usd_month,
     )
 
@@ -243,17 +243,17 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         detail: _cpu.Detail | None = resource.detail
         if detail is None:
             return
+        if resource.level_metric == _cpu.BALANCE:
+            if detail.terms.may_be_unlimited:
+                yield _priced_unlimited_fix(resource, past_load)
+            return
         surplus_usd = _cpu.surplus_usd_month(resource, past_load)
-        if resource.level_metric == _cpu.BALANCE and detail.terms.may_be_unlimited:
-            yield _priced_unlimited_fix(resource, past_load)
         present_type = resource.words.facts["instance_type"]
         fixed_type = WITHOUT_CREDITS.get(present_type, "")
         now, fixed = (
             price(ON_DEMAND, resource.region, name) for name in (present_type, fixed_type)
         )
-        if resource.level_metric != _cpu.SURPLUS or surplus_usd is None:
-            return
-        if not detail.terms.is_listed or now is None or fixed is None:
+        if surplus_usd is None or not detail.terms.is_listed or now is None or fixed is None:
             return
         yield Fix(
             action=f"change to {fixed_type}",

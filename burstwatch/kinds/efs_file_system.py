@@ -70,9 +70,6 @@ PROVISIONED_MOST = Figure(
     ),
 )
 PRICES = "efs"
-#: What a file system in General Purpose mode serves with bursting throughput, whatever credits it has:
-#: https://docs.aws.amazon.com/efs/latest/ug/performance.html (2026-04)
-MOST_READ_OPS, MOST_WRITE_OPS = 35_000, 7_000
 #: Metadata of an empty file system. A size of 0 would earn nothing at all.
 SMALLEST_BYTES = 6 * 1024
 #: A size is rounded down to steps of this share. A bucket that changes each hour would have no history.
@@ -194,7 +191,7 @@ class EfsFileSystem(Kind):
     checks = (
         LimitCheck(
             metric="PercentIOLimit",
-            limit=f"its IOPS ({number(MOST_READ_OPS)} read or {number(MOST_WRITE_OPS)} written)",
+            limit="the IOPS of its General Purpose mode",
             dimensions=_in_general_purpose,
             is_percent=True,
         ),

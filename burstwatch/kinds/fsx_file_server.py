@@ -39,6 +39,8 @@ SETTINGS = {
 #: Throughput capacities of a pair of ONTAP's servers, in MB/s, from which on AWS publishes no balance of the first
 #: generation, and from which on the later ones have no credits.
 ONTAP_PUBLISHED_UNDER, ONTAP_STEADY_FROM = 512, 3_072
+#: A region that has every capacity of OpenZFS.
+MANY_CAPACITIES = "us-east-1"
 WINDOWS_PUBLISHED_FROM = min(WINDOWS_RATES)
 WINDOWS_BURSTS_TO = max(capacity for capacity, rates in WINDOWS_RATES.items() if rates.bursts)
 
@@ -100,11 +102,14 @@ def _unsized(base: Resource, why: str) -> Iterator[Resource]:
 
 
 def _with_credits(base: Resource, server: Server) -> Iterator[Resource]:
-    """The two buckets of a server whose rates are known."""
+    """The buckets of a server whose rates are known: one for each rate that bursts."""
     rates = server.rates
     sized = replace(base, detail=server)
-    yield _sized(sized, THROUGHPUT, rates.mb_s * MIB_PER_MB, rates.burst_mb_s * MIB_PER_MB, MIB_S)
-    yield _sized(sized, OPERATIONS, rates.iops, rates.burst_iops, IOPS)
+    if rates.burst_mb_s > rates.mb_s:
+        burst_mib_s = rates.burst_mb_s * MIB_PER_MB
+        yield _sized(sized, THROUGHPUT, rates.mb_s * MIB_PER_MB, burst_mib_s, MIB_S)
+    if rates.burst_iops > rates.iops:
+        yield _sized(sized, OPERATIONS, rates.iops, rates.burst_iops, IOPS)
 
 
 def _ontap(base: Resource, settings: Item) -> Iterator[Resource]:
@@ -197,7 +202,7 @@ class FsxFileServer(EstimatedDisk):
         """The two buckets of one file system, or why it has none or cannot be watched."""
         item = thing.item
         kind_of = item["FileSystemType"]
-        base = self._base(thing)
+        base = self._base(thing, now)
         if kind_of == LUSTRE:
             yield _not_watched(base, "AWS publishes no balance of FSx for Lustre")
         elif kind_of not in SETTINGS:
@@ -231,7 +236,7 @@ class FsxFileServer(EstimatedDisk):
             server = Server(capacity=capacity, rates_by_capacity=rates_by_capacity)
             yield from _with_credits(base, server)
 
-    def _base(self, thing: Thing) -> Resource:
+    def _base(self, thing: Thing, now: float) -> Resource:
         """A file system without its buckets."""
         item = thing.item
         kind_of = item["FileSystemType"]
@@ -257,7 +262,7 @@ class FsxFileServer(EstimatedDisk):
                 published_every_s=PERIOD_S,
             ),
             words=Words(rate_unit=MIB_S, facts={"type": f"FSx {kind_of}"}),
-            changes=Changes(under_way=_fsx.unsettled_change(item)),
+            changes=Changes(under_way=_fsx.unsettled_change(item, now)),
             spec={} if capacity_mb_s is None else spec,
         )
 
@@ -291,8 +296,9 @@ class FsxFileServer(EstimatedDisk):
                 "FileSystemType": OPENZFS,
                 SETTINGS[OPENZFS]: settings,
             }
-            known = dict(openzfs_rates(listed, ""))
-        if min(known) <= capacity <= max(known) and capacity not in known:
+            known = dict(openzfs_rates(listed, MANY_CAPACITIES))
+        is_between = min(known) <= capacity <= max(known)
+        if capacity not in known and (is_between or deployment != _fsx.WINDOWS):
             allowed = ", ".join(str(each) for each, rates in known.items() if rates.bursts)
             msg = f"a throughput capacity of {capacity} MB/s is unknown; allowed: {allowed}"
             raise ValueError(msg)

@@ -122,7 +122,9 @@ class FsxHddVolume(Disk):
             least_lead_s=LEAD_S,
             # The throughput capacity of its server in MB/s, where it is known.
             detail=item.get("WindowsConfiguration", {}).get("ThroughputCapacity"),
-            changes=Changes(under_way=_fsx.unsettled_change(item) or _fsx.storage_wait(item, now)),
+            changes=Changes(
+                under_way=_fsx.unsettled_change(item, now) or _fsx.storage_wait(item, now)
+            ),
             spec={"size_gib": f"{item['StorageCapacity']:g}"},
         )
 

@@ -57,7 +57,7 @@ def _types(lists: Mapping[str, Sequence[Item]]) -> set[str]:
 
 def _reach(item: Item) -> dict[str, float]:
     """The most that its volumes can ask of it; empty where nobody can say, and while it is being changed."""
-    is_changing = bool(_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}))
+    is_changing = item.get("DBInstanceStatus", "") in _rds.CHANGING | {_rds.OPTIMIZING}
     if is_changing or item.get("DedicatedLogVolume"):
         return {}
     storage = storage_volumes(item)
@@ -124,7 +124,7 @@ class RdsInstanceEbs(InstanceEbs):
                 reports_when_idle=True,
                 history_from_s=_rds.created_s(item),
             ),
-            changes=Changes(under_way=_rds.unsettled_status(item, _rds.CHANGING)),
+            changes=Changes(under_way=_rds.unsettled_status(item, _rds.CHANGING, now)),
             words=Words(
                 facts={"type": item["DBInstanceClass"], "instance_type": instance_type},
                 caveats=_rds.storage_caveats(item),

@@ -155,10 +155,6 @@ def _with_bucket(resource: Resource, item: Item) -> Resource:
             resource.words,
             facts={**resource.words.facts, **rate_facts(stripes * volume.baseline, burst)},
         ),
-        changes=replace(
-            resource.changes,
-            under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}),
-        ),
         detail=Storage(
             volume=volume,
             stripes=stripes,
@@ -332,7 +328,10 @@ class RdsStorage(Disk):
                     *storage_caveats(item),
                 ),
             ),
-            changes=Changes(place=_rds.place_of_database(item, thing.unit)),
+            changes=Changes(
+                under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}, now),
+                place=_rds.place_of_database(item, thing.unit),
+            ),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         )
         # The sizes of other types have other limits on RDS than on EBS.

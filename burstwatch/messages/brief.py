@@ -10,11 +10,20 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
-from burstwatch.fixes.fix import Fix
+from burstwatch.fixes.fix import Fix, wait_fix
 from burstwatch.forecast.chance import FORESIGHT, FORESIGHT_S, why_no_chance
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
-from burstwatch.formatting import DAY, MINUTE, clock_time, countdown, hour_of, percent, plain_name
+from burstwatch.formatting import (
+    DAY,
+    MINUTE,
+    balance,
+    clock_time,
+    countdown,
+    hour_of,
+    percent,
+    plain_name,
+)
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
@@ -134,7 +143,7 @@ def make_brief(
     """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
     projection = assessment.projection
     fixes = _fixes(resource, projection, kind, background)
-    does, when = _outlook(projection)
+    does, when = _outlook(projection, background)
     return Brief(
         resource=resource,
         assessment=assessment,
@@ -163,11 +172,19 @@ def at_zero_of(resource: Resource, kind: Kind) -> AtZero:
     return kind.at_zero(resource) if resource.terms.is_sized else AT_ZERO_UNKNOWN
 
 
-def _outlook(projection: Projection) -> tuple[str, str]:
+def _outlook(projection: Projection, background: Background) -> tuple[str, str]:
     """What the credits do, as sure as the projection is, and when."""
     now = projection.at
     if projection.state == "exhausted":
-        return "have run out", f"({hour_of(now)})"
+        return "have run out", f"({_ran_out_at(background, now)})"
+    if projection.state == "unknown":
+        return "are unknown", f"({hour_of(now)})"
+    return _expected(projection)
+
+
+def _expected(projection: Projection) -> tuple[str, str]:
+    """What is expected of credits that are left, and when."""
+    now = projection.at
     likely, worst = projection.time_to_empty_s, projection.worst_s
     if likely is not None and math.isfinite(likely):
         if likely >= DAY:
@@ -182,6 +199,15 @@ def _outlook(projection: Projection) -> tuple[str, str]:
     if soonest_s < MINUTE:
         return "may run out", f"any minute ({hour_of(now)})"
     return "may run out", f"by {hour_of(now + soonest_s)}"
+
+
+def _ran_out_at(background: Background, now: float) -> str:
+    """When the credits ran out, by their balance. Where it was zero as long as is known, it was before that."""
+    since_s = background.empty_since_s
+    if since_s is None:
+        return hour_of(now)
+    before = "before " if background.asked_before is None else ""
+    return f"{before}{clock_time(since_s, now=now)}"
 
 
 def _between(projection: Projection) -> str:
@@ -224,6 +250,8 @@ def _fixes(
 ) -> tuple[Fix, ...]:
     """Ask the kind what helps, for the load that drains it, or has; nothing while nothing drains it."""
     bucket, level, demand = resource.bucket, projection.level, projection.demand
+    if projection.state == "unknown" and resource.changes.under_way:
+        return (wait_fix(resource.changes.under_way),)
     if bucket is None or level is None or demand is None:
         return ()
     # Where only the high end of the expected demand drains it, a fix must serve that. What an
@@ -269,7 +297,7 @@ def _credits(projection: Projection, background: Background) -> str:
         return f"{share_left}, they run out only if the load returns"
     began, before = (
         clock_time(background.since_s, now=projection.at),
-        f"{background.since_ratio:.0%}",
+        balance(background.since_ratio),
     )
     return (
         share_left
@@ -280,7 +308,7 @@ def _credits(projection: Projection, background: Background) -> str:
 
 def _level(projection: Projection) -> str:
     """The balance in percent, or nothing."""
-    return "" if projection.level is None else f"{projection.level.likely:.0%}"
+    return "" if projection.level is None else balance(projection.level.likely)
 
 
 def _place(resource: Resource) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from burstwatch.config import Links
 from burstwatch.fixes.surplus import DayCharge
-from burstwatch.formatting import DAY, plain_name, span
+from burstwatch.formatting import DAY, plain_name, span, usd
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import NO_ACTION, Message, Step, links_of
 
@@ -69,16 +69,20 @@ def _surplus(charges: Sequence[DayCharge]) -> Iterator[str]:
         return
     names: dict[tuple[str, str], str] = {}
     usd_by_resource: dict[tuple[str, str], float] = {}
+    unpriced: set[tuple[str, str]] = set()
     for charge in charges:
         resource = (charge.unit, charge.resource_id)
         names[resource] = plain_name(charge.name) or charge.resource_id
-        usd_by_resource[resource] = usd_by_resource.get(resource, 0.0) + (charge.usd or 0.0)
+        if charge.usd is None:
+            unpriced.add(resource)
+        else:
+            usd_by_resource[resource] = usd_by_resource.get(resource, 0.0) + charge.usd
     dearest = sorted(usd_by_resource, key=lambda key: -usd_by_resource[key])[:MOST_CHANGES]
-    most = ", ".join(f"{names[key]} {usd_by_resource[key]:,.2f}" for key in dearest)
-    unknown = len({c.key[:2] for c in charges if c.usd is None})
-    without = f"; {_count(unknown, 'resource')} without a known price" if unknown else ""
-    usd = sum(usd_by_resource.values())
-    yield f"Surplus CPU credits: AWS charged {usd:,.2f} USD for {_count(len(usd_by_resource), 'resource')} ({most}){without}"
+    most = ", ".join(f"{names[key]} {usd(usd_by_resource[key])}" for key in dearest)
+    sums = [f"{usd(sum(usd_by_resource.values()))} USD ({most})"] if dearest else []
+    if unpriced:
+        sums += [f"{_count(len(unpriced), 'resource')} at a price that is not known here"]
+    yield f"Surplus CPU credits that AWS charged for: {' and '.join(sums)}"
 
 
 def _count(number: int, noun: str) -> str:

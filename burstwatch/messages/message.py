@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from burstwatch.config import Links
-from burstwatch.formatting import clock_time, cut, hour_of, plain_name, span
+from burstwatch.formatting import clock_time, cut, hour_of, plain_name, shortened, span
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.episode import Episode
@@ -28,7 +28,7 @@ RUNBOOK_BY_KIND = "resource-critical"
 #: The lock screen of a phone and the subject of an e-mail show this much.
 TITLE_LENGTH = 90
 #: Of a name that has to give way, this much stays in a title.
-SHORTEST_NAME = 10
+SHORTEST_NAME = 12
 #: The dashboards in Grafana: of everything, of volumes, and of a resource of any other kind, with the variable that has its id.
 FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
@@ -119,7 +119,8 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     is_critical = severity == "critical" or brief.verdict == "exhausted"
     shown = "CRITICAL" if is_critical else "WARNING"
     linked = "now" if brief.has_run_out else "then"
-    effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short else ""
+    is_known = brief.assessment.projection.state != "unknown"
+    effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short and is_known else ""
     name = who(brief)
     if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
         return title_of(shown, name, f"{brief.says}{effect}")
@@ -140,7 +141,7 @@ def _short_forms(brief: Brief, effect: str) -> tuple[str, ...]:
 def title_of(shown: str, name: str, says: str) -> str:
     """A title that is not too long: a name gives way first, and then the end."""
     room = TITLE_LENGTH - len(f"{shown} : {says}")
-    return cut(f"{shown} {cut(name, max(room, SHORTEST_NAME))}: {says}", TITLE_LENGTH)
+    return cut(f"{shown} {shortened(name, max(room, SHORTEST_NAME))}: {says}", TITLE_LENGTH)
 
 
 def over_message(
@@ -303,8 +304,9 @@ def runbook_of(severity: Verdict, brief: Brief) -> str:
 
 
 def who(brief: Brief) -> str:
-    """Return the name of a resource for a title: its name tag, or its id in AWS."""
-    return plain_name(brief.resource.name) or thing_id(brief.resource.id)
+    """Return the name of a resource for a title: its name tag, or that of its host, or its id in AWS."""
+    resource = brief.resource
+    return plain_name(resource.name) or plain_name(resource.words.host) or thing_id(resource.id)
 
 
 def _over_title(
@@ -321,8 +323,11 @@ def _over_title(
         return title_of("RESOLVED", resource_id, f"deleted or no longer watched ({clock})")
     if brief.verdict == "warning":
         return title_of("WARNING", who(brief), f"no longer critical ({clock}), still a warning")
-    if brief.ended_because:
-        return title_of("RESOLVED", who(brief), f"{brief.ended_because} ({clock})")
+    ended_because = brief.ended_because
+    if timeline.paged_s is not None and not brief.resource.terms.is_throttled:
+        ended_because = "is in Unlimited mode now, and does not slow down"
+    if ended_because:
+        return title_of("RESOLVED", who(brief), f"{ended_because} ({clock})")
     back = f"back at {brief.level}" if brief.level else "back"
     without = ""
     if at_zero_s:

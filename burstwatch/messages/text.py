@@ -45,7 +45,8 @@ def description(message: Message) -> str:
 
 def subject(message: Message) -> str:
     """The subject of an e-mail: the title in ASCII."""
-    plain = "".join(c if c.isascii() and c.isprintable() else " " for c in message.title)
+    title = message.title.replace("…", "..")
+    plain = "".join(c if c.isascii() and c.isprintable() else " " for c in title)
     plain = " ".join(plain.split())
     if message.resources:  # where nothing is left of the name
         plain = re.sub(r"^([A-Z]+) :", rf"\1 {message.resources[0]}:", plain)

@@ -8,17 +8,21 @@ from datetime import UTC, datetime
 #: ``Times: opened 2026-01-31T14:28:00Z, paged 2026-01-31T14:30:00Z``; before, each time had a line of its own.
 _LINE = re.compile(r"^(?:Times: opened|Opened:|Paged:|Empty:|Over:) \d{4}-.*$", re.MULTILINE)
 _TIME = re.compile(
-    r"(opened|paged|empty|over):? (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?=,|$)", re.IGNORECASE
+    r"(opened|paged|empty|changing|over):? (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?=,|$)", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
-    """Times of an episode in unix seconds: its first alarm, its page, an empty bucket, its end."""
+    """Times of an episode in unix seconds: its first alarm, its page, an empty bucket, its end.
+
+    ``changing_s`` is since when a change of the resource is under way, and None while there is none.
+    """
 
     opened_s: float
     paged_s: float | None = None
     empty_s: float | None = None
+    changing_s: float | None = None
     over_s: float | None = None
 
     @property
@@ -28,6 +32,7 @@ class Timeline:
             "opened": self.opened_s,
             "paged": self.paged_s,
             "empty": self.empty_s,
+            "changing": self.changing_s,
             "over": self.over_s,
         }
         known_times = [f"{name} {_iso(at)}" for name, at in times.items() if at is not None]
@@ -45,6 +50,7 @@ def read_timeline(description: str, *, made_at: float) -> Timeline:
         opened_s=times.get("opened", made_at),
         paged_s=times.get("paged"),
         empty_s=times.get("empty"),
+        changing_s=times.get("changing"),
         over_s=times.get("over"),
     )
 
@@ -59,6 +65,7 @@ def merge_timelines(timelines: Sequence[Timeline]) -> Timeline:
         opened_s=min(timeline.opened_s for timeline in timelines),
         paged_s=first([timeline.paged_s for timeline in timelines]),
         empty_s=first([timeline.empty_s for timeline in timelines]),
+        changing_s=first([timeline.changing_s for timeline in timelines]),
     )
 
 

@@ -86,6 +86,14 @@ def check_queries(kind: Kind, resource: Resource) -> list[Query]:
     ]
 
 
+def charge_since(
+    kind: Kind, resource: Resource, answers: "Answers", period_s: float
+) -> Charge | None:
+    """What AWS has charged for since the last start or change of a resource: before, it was for another load, or for the stop."""
+    since_s = resource.reporting.history_from_s or 0.0
+    return charge_of(kind, resource, answers, period_s, since_s=since_s)
+
+
 def charge_queries(kind: Kind, resource: Resource) -> list[Query]:
     """The query for what AWS has charged for; none of a resource that is never charged for."""
     if not kind.may_be_charged(resource):
@@ -93,9 +101,12 @@ def charge_queries(kind: Kind, resource: Resource) -> list[Query]:
     return [_query(kind, resource, kind.charge_metric, "Sum")]
 
 
-def charge_of(kind: Kind, resource: Resource, answers: "Answers", period_s: float) -> Charge | None:
-    """What AWS has charged for in the time of the answer's datapoints, one each ``period_s``; None without any."""
-    series = answers.series.get((resource.id, kind.charge_metric), ())
+def charge_of(
+    kind: Kind, resource: Resource, answers: "Answers", period_s: float, *, since_s: float = 0.0
+) -> Charge | None:
+    """What AWS has charged for in the time of the answer's datapoints, one each ``period_s``; None without any after ``since_s``."""
+    points = answers.series.get((resource.id, kind.charge_metric), ())
+    series = [(start, value) for start, value in points if start >= since_s]
     if not series:
         return None
     credits_charged = math.fsum(value for _, value in series)

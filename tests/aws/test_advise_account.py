@@ -300,10 +300,10 @@ def test_what_aws_has_charged_for_surplus_is_said_with_what_would_end_it(cloud: 
     assert code == 0
     assert "asks CloudWatch for 11 metrics of 4 resources" in err
     assert (
-        "Surplus CPU credits: AWS has charged 9.76 USD.\n"
+        "Surplus CPU credits that AWS has charged for, of what is in Unlimited mode now: 9.76 USD.\n"
         f"batch-1 ({dear}.cpu): 11,520 credits, 9.60 USD in 8.0 d, 36.50 a month; ends with: change to m5.large "
         "(-27.16 USD a month in all)\n"
-        f"batch-2 ({cheap}.cpu): 192 credits, 0.16 USD in 8.0 d, 0.61 a month; no change that costs less is known here\n"
+        f"batch-2 ({cheap}.cpu): 192 credits, 0.16 USD in 8.0 d, 0.61 a month; no change is advised\n"
     ) in out
     _, out, _ = burstwatch(cloud, *command, "--json")
     records = {record["name"]: record for record in map(json.loads, out.splitlines())}
@@ -312,7 +312,7 @@ def test_what_aws_has_charged_for_surplus_is_said_with_what_would_end_it(cloud: 
     assert records["batch-3"]["charged_credits"] is None
     for form in (["--markdown"], ["--html", "/dev/stdout"]):
         _, out, _ = burstwatch(cloud, *command, *form)
-        assert "Surplus CPU credits: AWS has charged 9.76 USD." in out
+        assert "of what is in Unlimited mode now: 9.76 USD." in out
 
 
 def test_a_scan_says_what_surplus_has_cost_in_the_last_month(cloud: Cloud) -> None:
@@ -320,7 +320,8 @@ def test_a_scan_says_what_surplus_has_cost_in_the_last_month(cloud: Cloud) -> No
     instance_with_charges(cloud, 2, mode="unlimited", charged=0.0)
     command = ("scan", "--kind", "ec2_instance_cpu")
     _, out, _ = burstwatch(cloud, *command)
-    assert "surplus CPU credits charged in 30 days: 9.60 USD (batch-1 9.60)\n" in out
+    charged = "surplus CPU credits charged in 30 days, of what is in Unlimited mode now: 9.60 USD (batch-1 9.60)"
+    assert f"{charged}\n" in out
     _, out, _ = burstwatch(cloud, *command, "--json")
     by_name = {record["name"]: record for record in map(json.loads, out.splitlines())}
     assert by_name["batch-1"]["charged_usd_month"] == pytest.approx(36.5, rel=0.01)

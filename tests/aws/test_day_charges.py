@@ -78,7 +78,40 @@ def test_what_could_not_be_read_is_asked_for_again(charged: Cloud) -> None:
     charged.aws.denied.add("GetMetricData")
     assert sweeps(charged, memory, [MIDNIGHT + HOUR_S]) == [()]
     charged.aws.denied.clear()
-    assert sweeps(charged, memory, [MIDNIGHT + HOUR_S + 300]) == [(a_charge(1),)]
+    assert sweeps(charged, memory, [MIDNIGHT + HOUR_S + 300]) == [()]  # not at each sweep
+    assert sweeps(charged, memory, [MIDNIGHT + 2 * HOUR_S]) == [(a_charge(1),)]
+
+
+def test_what_was_read_is_not_read_again_for_the_sake_of_another(charged: Cloud) -> None:
+    """One kind is listed late, and one series fails: both are asked for an hour later, and alone."""
+    item = instance("orders", "docdb", instance_class="db.t3.medium")
+    charged.aws.add_item("rds", "DescribeDBInstances", item)
+    pairs = {"DBInstanceIdentifier": "orders"}
+    charged.aws.put("AWS/DocDB", "CPUSurplusCreditsCharged", pairs, MIDNIGHT - DAY_S / 2, 12.0)
+    both = replace(CPU, kinds="ec2_instance_cpu,docdb_instance_cpu")
+    memory, told = Memory(), []
+    charged.aws.denied.add("DescribeDBInstances")
+    for hours in (1.0, 1.1, 2.0, 3.0):
+        charged.clock.now = MIDNIGHT + hours * HOUR_S
+        told.append(
+            [charge.resource_id for charge in run_sweep(charged, memory, config=both).charges]
+        )
+        charged.aws.denied.clear()
+    assert told == [[f"{ID}.cpu"], [], ["orders.cpu"], []]
+
+
+def test_charges_are_read_after_all_that_somebody_waits_for(charged: Cloud) -> None:
+    charged.clock.now = MIDNIGHT + HOUR_S
+    run_sweep(charged, Memory(), config=CPU)
+    asked = [
+        any(query["MetricStat"]["Metric"]["MetricName"] == "CPUSurplusCreditsCharged" for query in request["MetricDataQueries"])
+        if operation == "GetMetricData" else False
+        for _, operation, request in charged.aws.calls
+    ]  # fmt: skip
+    written = [
+        operation in {"PutMetricData", "PutMetricAlarm"} for _, operation, _ in charged.aws.calls
+    ]
+    assert max(n for n, is_write in enumerate(written) if is_write) < asked.index(True)
 
 
 def test_what_could_not_be_listed_is_asked_for_when_it_can_be(charged: Cloud) -> None:
@@ -97,13 +130,15 @@ def test_the_digest_counts_each_day_once_and_names_the_dearest(charged: Cloud) -
     charged.aws.logs["logs"] = [
         (NOW, json.dumps({"message": CHARGED, "charge": asdict(charge)})) for charge in lines
     ]
+    old = replace(a_charge(1), day="2026-09-01")
+    charged.aws.logs["logs"].append((NOW, json.dumps({"message": CHARGED, "charge": asdict(old)})))
     charged.aws.logs["logs"].append((NOW, f"{CHARGED}: no charge"))
     charged.aws.outputs["Burstwatch-test"] = {"LogGroupName": "logs"}
     _, out, err = burstwatch(charged, "episodes", "--digest", "--deployment", "test")
     assert err == ""
     assert (
-        "Surplus CPU credits: AWS charged 0.30 USD for 2 resources (batch-1 0.30, orders 0.00); "
-        "1 resource without a known price\n"
+        "Surplus CPU credits that AWS charged for: 0.30 USD (batch-1 0.30) "
+        "and 1 resource at a price that is not known here\n"
     ) in out
 
 

@@ -150,6 +150,18 @@ def test_type_size_and_the_instances_limits_come_from_ec2(rig: Rig) -> None:
     assert value(text, "burstwatch_credit_refill_per_second", **labels) == 300
 
 
+def test_what_a_service_of_aws_manages_is_known_although_aws_hides_it(rig: Rig) -> None:
+    there = rig.account.aws.regions["us-east-1"]
+    for item in (*there.volumes.values(), *there.instances.values()):
+        item["Operator"] = {
+            "Managed": True,
+            "Principal": "eks.amazonaws.com",
+            "HiddenByDefault": True,
+        }
+    rig.exporter.host.observe()
+    assert list(rig.asks().specs) == [rig.volume_id]
+
+
 def test_a_new_volume_is_known_to_be_nearly_full(rig: Rig) -> None:
     made = datetime.fromtimestamp(rig.hands.wall - 60, tz=UTC)
     rig.account.aws.regions["us-east-1"].volumes[rig.volume_id]["CreateTime"] = made

@@ -211,8 +211,8 @@ def volume_of(state: str, *, managed: bool) -> Resource:
         ("", False, "change to gp3 with"),
         ("completed", False, "change to gp3 with"),
         ("failed", False, "change to gp3 with"),
-        ("modifying", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
-        ("optimizing", False, "wait for the change to gp2 of 100 GiB, 63 % done"),
+        ("modifying", False, "wait for the change to gp2 of 100 GiB, 63% done at 08:00Z"),
+        ("optimizing", False, "wait for the change to gp2 of 100 GiB, 63% done at 08:00Z"),
         *(
             (state, True, "change the settings that eks.amazonaws.com makes it from")
             for state in ("", "completed", "failed", "modifying", "optimizing")
@@ -269,7 +269,7 @@ def test_a_database_whose_load_gp3_of_its_size_cannot_serve_is_advised_only_to_g
         (5.0, "COMPLETED", "wait for the end of the six hours after the last change of the storage (01:00Z)"),
         (7.0, "COMPLETED", "change to SSD storage"),
         (5.0, "FAILED", "change to SSD storage"),
-        (7.0, "UPDATED_OPTIMIZING", "wait for the last change of the file system, 40 % done"),
+        (7.0, "UPDATED_OPTIMIZING", "wait for the last change of the file system, 40% done at 00:00Z"),
     ],
 )  # fmt: skip
 def test_storage_that_was_changed_lately_is_advised_to_wait_with_the_time(

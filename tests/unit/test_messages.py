@@ -172,7 +172,7 @@ def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str)
         ("Größe_1.de", "Größe_1.de"),
         ("a/b/critical", "a-b-critical"),
         ("tab\tnl\nname\u202e\u200b", "tab-nl-name"),
-        ("x" * 256, "x" * 32),
+        ("x" * 255 + "1", "x" * 10 + "-" + "x" * 20 + "1"),
         ("🔥" * 40, "🔥" * 16),
         ("\u2013\u2014\u2026", ""),
     ],
@@ -292,7 +292,9 @@ def test_a_title_has_severity_who_time_and_effect_in_ninety_characters(
     )
     title = danger_title(brief, "critical")
     assert len(title) <= TITLE_LENGTH
-    assert title.startswith(f"CRITICAL {(name or BRIEF.resource.id)[:9]}")
+    who = name or BRIEF.resource.id
+    assert title.startswith(f"CRITICAL {who[:4]}")
+    assert f"{who[-7:]}: " in title
     assert title.endswith(f"in {countdown(seconds)} at this load (14:47Z), then {left}")
 
 

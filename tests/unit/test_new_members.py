@@ -10,6 +10,7 @@ from burstwatch.aws.inventory.inventory import take_inventory
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds._fsx_rates import OPENZFS_TYPES, openzfs_rates
 from burstwatch.kinds.base import Thing
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import examples_of
@@ -128,7 +129,7 @@ def test_the_wait_for_a_change_of_storage_tells_how_far_it_is() -> None:
     )  # fmt: skip
     (resource,) = KINDS["rds_storage"].describe(thing, {}, 0.0)
     assert resource.changes.under_way == (
-        "the end of its status storage-optimization (37% of its storage done)"
+        "the end of its status storage-optimization (37% of its storage done at 00:00Z)"
     )
 
 
@@ -290,3 +291,20 @@ def test_a_resource_at_a_place_says_so_whatever_its_kind(cloud: Cloud) -> None:
         for resource in taken.resources:
             assert any("it is in us-east-1-bos-1a" in caveat for caveat in resource.words.caveats)
         assert taken.resources
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "af-south-1", "eu-west-3"])
+@pytest.mark.parametrize("deployment", OPENZFS_TYPES)
+def test_every_capacity_of_openzfs_has_a_bucket_for_each_rate_that_bursts(
+    deployment: str, region: str
+) -> None:
+    item = {"OpenZFSConfiguration": {"DeploymentType": deployment}}
+    for capacity, rates in openzfs_rates(item, region).items():
+        settings = {"DeploymentType": deployment, "ThroughputCapacity": capacity}
+        resources = file_system("OPENZFS", settings, region=region)
+        buckets = [resource.bucket for resource in resources if resource.bucket is not None]
+        bursting = [rates.burst_mb_s > rates.mb_s, rates.burst_iops > rates.iops]
+        assert len(buckets) == sum(bursting)
+        assert all(bucket.can_drain for bucket in buckets)
+        if not any(bursting):
+            assert [bool(resource.terms.no_bucket_reason) for resource in resources] == [True]

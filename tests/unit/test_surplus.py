@@ -161,7 +161,7 @@ def test_an_instance_that_was_always_throttled_is_priced_at_full_load_and_says_s
     assert advice.finding == "runs out"
     assert advice.fix is not None
     assert advice.fix.effect.endswith(
-        "the price is that of full load, as it was throttled all the time"
+        "the price is that of full load, as nobody knows what it would ask for"
     )
     assert advice.fix.usd_month == pytest.approx(0.05 * (2 - 0.1) * 730)
 
@@ -216,3 +216,31 @@ def test_advice_that_only_saves_money_costs_less_than_it_saves(seed: int) -> Non
     resource = unlimited("ec2_instance_cpu", instance_type)
     told = kind.what_helps(resource, 0.0, 2.0, {})
     assert [fix.action for fix in told] == ["reduce the load"]  # nobody stops a machine for it
+
+
+def test_charges_of_a_few_minutes_are_no_sum_of_a_month() -> None:
+    load = [10.0] * PERIODS_A_DAY * 14
+    minutes = Charge(credits=60.0, usd=0.05, lasts_s=300.0)
+    assert minutes.usd_month is None
+    assert (
+        played("t3.large", load, is_unlimited=True, charge=minutes).fix is not None
+    )  # by the rule
+
+
+def test_where_only_the_load_is_known_an_unlimited_instance_does_not_run_out() -> None:
+    resource = unlimited("ec2_instance_cpu", "t3.large")
+    samples = [Sample(t_s=300.0 * n, values={"CPUCreditUsage": 10.0}) for n in range(4_000)]
+    advice = advise(
+        Recorded(
+            name="i-1.cpu", kind=CPU, resource=resource, samples=samples, period_s=300.0,
+            points=to_points(samples, resource, 300.0, CPU),
+        )
+    )  # fmt: skip
+    assert (advice.finding, advice.dry_count) == ("fits", 0)
+
+
+def test_a_short_history_that_begins_without_credits_is_priced_by_what_is_known_of_it() -> None:
+    load = [0.2] * 6 + [0.05] * 240
+    advice = played("t3.micro", [5 * vcpus for vcpus in load], is_unlimited=False, saved_h=0.0)
+    fix = next((fix for fix in (advice.fix, *advice.alternatives) if fix and "Unlimited" in fix.action), None)  # fmt: skip
+    assert fix is None or "nobody knows" not in fix.effect

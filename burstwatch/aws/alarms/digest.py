@@ -1,6 +1,7 @@
 """Gathers the digest of a week: episodes from the function's log, and what was asked for."""
 
 import json
+from datetime import UTC, datetime
 
 from burstwatch.aws.alarms.episodes import lines_of_log, read_episodes
 from burstwatch.aws.alarms.publish import send
@@ -10,7 +11,7 @@ from burstwatch.aws.look.budget import SPENT_METRIC
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
-from burstwatch.fixes.surplus import DayCharge
+from burstwatch.fixes.surplus import DAY_FORMAT, DayCharge
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.messages.digest import digest_message
 from burstwatch.messages.message import Message
@@ -65,14 +66,16 @@ def make_digest(
 
 
 def _read_charges(clients: Clients, log_group: str, *, since_s: float) -> list[DayCharge]:
-    """What AWS has charged for since then, each resource and day once; raises AwsError if the log cannot be read."""
+    """What AWS has charged for on the days since then, each resource and day once; raises AwsError if the log cannot be read."""
     charges: dict[tuple[str, str, str], DayCharge] = {}
+    first_day = datetime.fromtimestamp(since_s, tz=UTC).strftime(DAY_FORMAT)
     for line in lines_of_log(clients, log_group, CHARGED, since_s=since_s):
         try:
             charge = DayCharge(**json.loads(line)["charge"])
         except (ValueError, KeyError, TypeError):
             continue  # another line that has these words
-        charges[charge.key] = charge
+        if charge.day >= first_day:  # a function that started anew has told of an earlier one again
+            charges[charge.key] = charge
     return [*charges.values()]
 
 

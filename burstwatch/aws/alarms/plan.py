@@ -94,22 +94,41 @@ class _Draft:
     delete: list[str] = field(default_factory=list)
     ended: dict[str, tuple[Alarm, ...]] = field(default_factory=dict)
 
-    def update(self, alarms: Sequence[Alarm], severity: int, now: float) -> None:
+    def update(
+        self,
+        alarms: Sequence[Alarm],
+        severity: int,
+        now: float,
+        *,
+        empty_s: float | None = None,
+        is_changing: bool = False,
+    ) -> None:
         """Rewrite those of one resource's alarms whose text is no longer true.
 
-        Each knows what happened in the episode, so that the last one that is left can tell it.
+        Each knows what happened in the episode, so that the last one that is left can tell it. ``empty_s`` is since
+        when the bucket has been empty, where that is known. While a change is under way, AWS refuses the command for
+        another.
         """
         if not alarms:
             return
         times = merge_timelines([alarm.timeline for alarm in alarms])
         if severity >= SEVERITY["exhausted"] and times.empty_s is None:
-            times = replace(times, empty_s=now)
+            times = replace(times, empty_s=now if empty_s is None else empty_s)
+        times = replace(times, changing_s=(times.changing_s or now) if is_changing else None)
         for alarm in alarms:
             if severity >= SEVERITY[alarm.severity]:
                 if alarm.timeline != times:
                     self.rewrite.append((alarm, times))
             elif alarm.timeline.over_s is None and alarm.state != "OK":
                 self.rewrite.append((alarm, replace(times, over_s=now)))
+
+    def retell(self, alarms: Sequence[Alarm], now: float, *, is_changing: bool) -> None:
+        """Rewrite those of one resource's alarms that do not know that a change has begun, or has ended."""
+        for alarm in alarms:
+            knows = alarm.timeline.changing_s is not None
+            if knows != is_changing and alarm.timeline.over_s is None:
+                times = replace(alarm.timeline, changing_s=now if is_changing else None)
+                self.rewrite.append((alarm, times))
 
     def postpone(self, most: int) -> None:
         """Keep so many changes of text. An alarm whose end is not among them ends later: its OK would repeat the danger."""
@@ -182,8 +201,8 @@ def plan_alarms(
 ) -> AlarmPlan:
     """Compare what should be with what is.
 
-    An *unknown* resource is left exactly as it is: nothing published, nothing
-    deleted. A verdict that was not made at this look ends and begins no alarm that
+    An *unknown* resource is left as it is: nothing published, nothing deleted; only that AWS is changing
+    it is told. A verdict that was not made at this look ends and begins no alarm that
     tells otherwise: another function may have seen more since. A resource that is
     gone ends its alarm only if the inventory is whole, and others before it lacked
     it too.
@@ -192,8 +211,10 @@ def plan_alarms(
     told = present.told
     draft = _Draft()
     for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
-        if assessment.verdict != "unknown":
-            own_alarms = present.own.get(resource.id, ())
+        own_alarms = present.own.get(resource.id, ())
+        if assessment.verdict == "unknown":
+            draft.retell(own_alarms, now, is_changing=bool(resource.changes.under_way))
+        else:
             told_severity = told.severity(resource.id)
             _plan_resource(
                 draft, resource, assessment, own_alarms, told_severity, snapshot, config, now=now
@@ -251,8 +272,20 @@ def _plan_resource(
         draft.create.append((resource.id, verdict))
     # A bucket that runs out in a maintenance window is told when that ends.
     most = SEVERITY["critical"] if is_quiet else severity
-    draft.update(alarms, min(severity, most), now)
+    draft.update(
+        alarms,
+        min(severity, most),
+        now,
+        empty_s=empty_since(snapshot, resource.id),
+        is_changing=bool(resource.changes.under_way),
+    )
     draft.end(alarms, severity, now)
+
+
+def empty_since(snapshot: UnitSnapshot, resource_id: str) -> float | None:
+    """Since when the bucket of a resource has been empty, at the latest; None where that is not known."""
+    background = snapshot.backgrounds.get(resource_id)
+    return None if background is None else background.empty_since_s
 
 
 def _announced(group: MassGroup) -> tuple[str, ...]:

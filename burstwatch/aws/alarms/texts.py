@@ -5,7 +5,7 @@ from functools import partial
 
 from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.alarms.mass import MassGroup
-from burstwatch.aws.alarms.plan import AlarmPlan
+from burstwatch.aws.alarms.plan import AlarmPlan, empty_since
 from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of, where
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.config import Config
@@ -39,7 +39,8 @@ def message_of_new(
     now = Timeline(
         opened_s=snapshot.at,
         paged_s=snapshot.at if severity == "critical" else None,
-        empty_s=snapshot.at if is_empty else None,
+        empty_s=(empty_since(snapshot, resource_id) or snapshot.at) if is_empty else None,
+        changing_s=snapshot.at if _is_changing(snapshot, resource_id) else None,
     )
     timeline = merge_timelines([now, *(alarm.timeline for alarm in existing)])
     if resource_id in plan.groups:
@@ -88,7 +89,7 @@ def events(
         earlier = merge_timelines(
             [sibling.timeline for sibling in plan.existing.get(alarm.resource_id, [alarm])]
         )
-        is_news = earlier.empty_s is None and timeline.empty_s == snapshot.at
+        is_news = earlier.empty_s is None and timeline.empty_s is not None
         if is_news and alarm.resource_id not in told_ids:
             told_ids.add(alarm.resource_id)
             yield "exhausted", partial(message_of_old, snapshot, plan, alarm, timeline, config)
@@ -121,6 +122,11 @@ def _over(
 def _is_empty(snapshot: UnitSnapshot, resource_id: str) -> bool:
     entry = snapshot.assessments.get(resource_id)
     return entry is not None and entry[1].verdict == "exhausted"
+
+
+def _is_changing(snapshot: UnitSnapshot, resource_id: str) -> bool:
+    entry = snapshot.assessments.get(resource_id)
+    return entry is not None and bool(entry[0].changes.under_way)
 
 
 def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Config) -> Message:

@@ -5,6 +5,7 @@ import unicodedata
 
 from burstwatch.bucket import DAY_S
 from burstwatch.config import Config
+from burstwatch.formatting import shortened
 from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import Shard, Unit
@@ -113,9 +114,9 @@ def plain_part(name: str) -> str:
         letter if letter in "._" or _is_kept(letter) else "-"
         for letter in unicodedata.normalize("NFC", name)
     )
-    short = re.sub("-+", "-", kept).strip("-")[:NAME_LENGTH]
+    short = shortened(re.sub("-+", "-", kept).strip("-"), NAME_LENGTH).replace("…", "-")
     # A receiver may count bytes, of which a letter can have four.
-    return short.encode()[:NAME_BYTES].decode(errors="ignore").strip("-")
+    return short.encode()[-NAME_BYTES:].decode(errors="ignore").strip("-")
 
 
 def _is_kept(letter: str) -> bool:

@@ -1,6 +1,7 @@
 """Reads what AWS has charged for surplus CPU credits, by resource."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.look.metrics import read_metrics
@@ -12,6 +13,18 @@ from burstwatch.polling.queries import Allowance, charge_of, charge_queries
 from burstwatch.shards import Problem
 
 
+@dataclass(frozen=True, kw_only=True)
+class Charges:
+    """What AWS has charged for, by the key of each resource, and what could not be read.
+
+    ``answered`` are the keys of all that were answered. One of which AWS publishes nothing has no charge.
+    """
+
+    by_key: Mapping[str, Charge]
+    answered: frozenset[str]
+    problems: tuple[Problem, ...]
+
+
 def read_charges(
     clients: Clients,
     kinds: Mapping[str, Kind],
@@ -21,11 +34,8 @@ def read_charges(
     end_s: float,
     deadline: Deadline,
     allowance: Allowance,
-) -> tuple[dict[str, Charge], list[Problem]]:
-    """What AWS has charged for each resource by its key, and what could not be read.
-
-    A resource that is never charged for is not asked for, and one of which AWS publishes nothing is left out.
-    """
+) -> Charges:
+    """Ask what AWS has charged for. A resource that is never charged for is not asked for."""
     asked = {
         resource.key: (kinds[resource.kind], resource, query)
         for resource in resources
@@ -45,4 +55,5 @@ def read_charges(
         for key, (kind, resource, _) in asked.items()
         if (charge := charge_of(kind, resource, answers, HOUR)) is not None
     }
-    return charges, answers.problems
+    answered = (key for key, (_, _, query) in asked.items() if query.key in answers.series)
+    return Charges(by_key=charges, answered=frozenset(answered), problems=tuple(answers.problems))

@@ -16,8 +16,8 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.queries import (
     Answers,
     Query,
-    charge_of,
     charge_queries,
+    charge_since,
     check_queries,
     demand_queries,
     exceeded_shares,
@@ -143,5 +143,5 @@ def _history_of(subject: Subject, answers: Answers) -> Recorded | str:
         points=to_points(samples, resource, COARSE_S, kind),
         period_s=COARSE_S,
         exceeded=exceeded_shares(kind, subject.buckets[0], answers),
-        charge=charge_of(kind, subject.buckets[0], answers, COARSE_S),
+        charge=charge_since(kind, subject.buckets[0], answers, COARSE_S),
     )

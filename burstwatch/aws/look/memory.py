@@ -85,8 +85,10 @@ class Memory(Schedule):
     budget: Budget | None = None
     #: When somebody heard both topics, and no rule muted an alarm.
     heard_at: float = -math.inf
-    #: The end of the last day of which the charges were read.
+    #: The end of the day of which the charges are read, the keys of the resources of which they are, and when they were last asked for.
     charged_until_s: float = -math.inf
+    charges_read: set[str] = field(default_factory=set)
+    charges_at: float = -math.inf
     stocks: dict[str, Stock] = field(default_factory=dict)
     presences: dict[str, Presence] = field(default_factory=dict)
     #: The kinds that could be listed here at some time; None where that is not known yet.
@@ -105,6 +107,7 @@ class Memory(Schedule):
         self.stocks = {kind: stock for kind, stock in self.stocks.items() if stock.at <= now}
         self.heard_at = min(self.heard_at, now)
         self.charged_until_s = min(self.charged_until_s, now)
+        self.charges_at = min(self.charges_at, now)
 
     def is_settled(self, kind: Kind) -> bool:
         """True if enough inventories of a kind were read for what is in none of them to be gone."""

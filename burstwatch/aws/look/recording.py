@@ -18,8 +18,8 @@ from burstwatch.history.points import (
 )
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import (
-    charge_of,
     charge_queries,
+    charge_since,
     check_queries,
     demand_queries,
     exceeded_shares,
@@ -87,7 +87,7 @@ def record(
         points=to_points(wide, resource, step_s, kind),
         period_s=step_s,
         exceeded=exceeded_shares(kind, buckets[0], answers),
-        charge=charge_of(kind, buckets[0], answers, period_s),
+        charge=charge_since(kind, buckets[0], answers, period_s),
     )
 
 

@@ -1,17 +1,18 @@
 """Reads once a day what AWS charged for surplus credits on the day before, for the digest."""
 
+import math
 from datetime import UTC, datetime
 
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.look.charges import read_charges
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.look.snapshot import UnitSnapshot
-from burstwatch.fixes.surplus import DayCharge
+from burstwatch.fixes.surplus import DAY_FORMAT, DayCharge
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.polling.queries import Allowance
 from burstwatch.shards import Problem
 
-#: The datapoints of a day have all come so long after its end.
+#: The datapoints of a day have all come so long after its end. What could not be read is asked for again as late.
 LATE_S = HOUR
 
 
@@ -23,27 +24,33 @@ def charges_of_yesterday(
     *,
     deadline: Deadline,
 ) -> tuple[list[DayCharge], list[Problem]]:
-    """What AWS charged for on the last whole day, and what could not be read; nothing where the memory has read that day.
+    """What AWS charged for on the last whole day, of resources of which the memory has not read it, and what failed.
 
-    Of the ``allowance`` nothing has been taken yet. A memory that is new reads the day again.
+    A memory that is new reads the day again.
     """
     day_end_s = (snapshot.at - LATE_S) // DAY * DAY
-    if memory.charged_until_s >= day_end_s:
+    if memory.charged_until_s < day_end_s:
+        memory.charged_until_s, memory.charges_read, memory.charges_at = day_end_s, set(), -math.inf
+    unread = [
+        resource
+        for resource, _ in snapshot.assessments.values()
+        if resource.key not in memory.charges_read
+        and snapshot.kinds[resource.kind].may_be_charged(resource)
+    ]
+    if not unread or snapshot.at - memory.charges_at < LATE_S:
         return [], []
-    resources = [resource for resource, _ in snapshot.assessments.values()]
-    charges, problems = read_charges(
+    memory.charges_at = snapshot.at
+    charges = read_charges(
         clients,
         snapshot.kinds,
-        resources,
+        unread,
         start_s=day_end_s - DAY,
         end_s=day_end_s,
         deadline=deadline,
         allowance=allowance,
     )
-    # While nothing could be listed, there was nothing to ask for.
-    if not problems and (allowance.taken or not snapshot.incomplete):
-        memory.charged_until_s = day_end_s
-    day = datetime.fromtimestamp(day_end_s - DAY, tz=UTC).strftime("%Y-%m-%d")
+    memory.charges_read |= charges.answered
+    day = datetime.fromtimestamp(day_end_s - DAY, tz=UTC).strftime(DAY_FORMAT)
     return [
         DayCharge(
             unit=resource.unit,
@@ -53,6 +60,6 @@ def charges_of_yesterday(
             credits=charge.credits,
             usd=charge.usd,
         )
-        for resource in resources
-        if (charge := charges.get(resource.key)) is not None and charge.credits > 0
-    ], problems
+        for resource in unread
+        if (charge := charges.by_key.get(resource.key)) is not None and charge.credits > 0
+    ], [*charges.problems]

@@ -86,19 +86,8 @@ def sweep(
         unit, kinds, clients, config, memory, now=now, deadline=deadline, told=told
     )  # fmt: skip
     snapshot, not_kept = sort_out(home.until(deadline), snapshot, config, memory)
-    allowance = memory.allowance(now)
-    charges, unread = charges_of_yesterday(
-        clients, snapshot, memory, allowance, deadline=deadline
-    )  # fmt: skip
-    snapshot = replace(
-        snapshot, metrics_requested=snapshot.metrics_requested + allowance.taken
-    )  # fmt: skip
-    problems += [*snapshot.problems, *not_kept, *unread]
-    if memory.budget is not None:
-        memory.budget.spend(snapshot.metrics_requested)
-        # A function that starts anew reads there what was spent before it.
-        spent = float(snapshot.metrics_requested)
-        problems += publish_of_unit(publisher, snapshot, config, SPENT_METRIC, spent)
+    problems += [*snapshot.problems, *not_kept]
+    problems += _spend(publisher, snapshot, memory, config, snapshot.metrics_requested)
     foreign = "" if clients is home else foreign_name(unit)
     if not isinstance(listed, Problem):
         foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
@@ -117,6 +106,17 @@ def sweep(
         unpublished = publish_of_unit(publisher, snapshot, config, HEARTBEAT_METRIC, 1.0)
         problems += unpublished
         completed = not unpublished
+    # After all that somebody waits for.
+    allowance = memory.allowance(now)
+    charges, unread = charges_of_yesterday(
+        clients.until(deadline), snapshot, memory, allowance, deadline=deadline
+    )
+    problems += [*unread, *_spend(publisher, snapshot, memory, config, allowance.taken)]
+    snapshot = replace(
+        snapshot,
+        metrics_requested=snapshot.metrics_requested + allowance.taken,
+        metrics_refused=snapshot.metrics_refused + allowance.refused,
+    )
     return Sweep(
         snapshot=snapshot,
         problems=tuple(problems),
@@ -129,6 +129,17 @@ def sweep(
         throttled=_throttled(clients, home) - throttled_before,
         is_found=memory.is_found,
     )
+
+
+def _spend(
+    publisher: Clients, snapshot: UnitSnapshot, memory: Memory, config: Config, metrics: int
+) -> list[Problem]:
+    """Take metrics that were asked for from the budget, where there is one. Returns what failed."""
+    if memory.budget is None or not metrics:
+        return []
+    memory.budget.spend(metrics)
+    # A function that starts anew reads there what was spent before it.
+    return publish_of_unit(publisher, snapshot, config, SPENT_METRIC, float(metrics))
 
 
 def _renew_budget(

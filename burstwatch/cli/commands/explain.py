@@ -28,7 +28,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.cli.values import hours
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import InputError, recorded_time, span, table
+from burstwatch.formatting import InputError, balance, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -146,7 +146,7 @@ def _as_rows(moments: Iterable[Moment], *, until_s: float) -> list[tuple[str, ..
             recorded_time(moment.t_s),
             moment.assessment,
             moment.state,
-            "-" if moment.balance_ratio is None else f"{moment.balance_ratio:.0%}",
+            "-" if moment.balance_ratio is None else balance(moment.balance_ratio),
             span(moment.time_to_empty_s),
             span(moment.worst_s),
             moment.reason,

@@ -27,7 +27,17 @@ from burstwatch.cli.selecting import add_selection_argument, check_words, is_sel
 from burstwatch.cli.values import days
 from burstwatch.config import SETTINGS, Config
 from burstwatch.fixes.surplus import Charge
-from burstwatch.formatting import DAY, InputError, clock_time, cut, first_of, span, table
+from burstwatch.formatting import (
+    DAY,
+    InputError,
+    balance,
+    clock_time,
+    cut,
+    first_of,
+    span,
+    table,
+    usd,
+)
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import FIVE_MINUTES_KEPT
 from burstwatch.kinds import find_kinds
@@ -307,7 +317,7 @@ def _look(
     if args.cost or args.openmetrics:
         return snapshot, {}
     allowance = Allowance()
-    charges, problems = read_charges(
+    charges = read_charges(
         clients,
         snapshot.kinds,
         [resource for resource, _ in snapshot.assessments.values() if _is_wanted(resource, args.wanted)],
@@ -319,9 +329,9 @@ def _look(
     snapshot = replace(
         snapshot,
         metrics_requested=snapshot.metrics_requested + allowance.taken,
-        kind_problems={**snapshot.kind_problems, CHARGES: tuple(problems)},
+        kind_problems={**snapshot.kind_problems, CHARGES: charges.problems},
     )
-    return snapshot, {(str(snapshot.unit), key): charge for key, charge in charges.items()}
+    return snapshot, {(str(snapshot.unit), key): charge for key, charge in charges.by_key.items()}
 
 
 def _openmetrics(
@@ -466,7 +476,7 @@ def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, .
         span(projection.time_to_empty_s),
         span(projection.worst_s),
         f"{word_of(assessment.verdict)}{', silent' if is_silent else ''}",
-        f"{level.likely:.0%}" if level and resource.terms.has_share else "-",
+        balance(level.likely) if level and resource.terms.has_share else "-",
         resource.id,
         cut(resource.name, LONGEST_NAME),
         resource.words.facts.get("type", resource.kind),
@@ -496,12 +506,15 @@ def _charged(entries: Sequence[Assessed], charges: Charges) -> Iterator[str]:
         ((charge.usd, resource) for resource, charge in charged if charge.usd is not None),
         key=lambda pair: -pair[0],
     )
-    usd = sum(usd for usd, _ in priced)
-    names = [f"{resource.name or resource.id} {usd:,.2f}" for usd, resource in priced]
+    names = [f"{resource.name or resource.id} {usd(amount)}" for amount, resource in priced]
+    in_all = usd(sum(amount for amount, _ in priced))
     unpriced = len(charged) - len(priced)
-    parts = [first_of(names)] if names else []
-    parts += [f"{unpriced} without a known price"] if unpriced else []
-    yield f"surplus CPU credits charged in {CHARGED_S / DAY:.0f} days: {usd:,.2f} USD ({'; '.join(parts)})"
+    parts = [f"{in_all} USD ({first_of(names)})"] if names else []
+    parts += [f"{unpriced} at a price that is not known here"] if unpriced else []
+    yield (
+        f"surplus CPU credits charged in {CHARGED_S / DAY:.0f} days, of what is in Unlimited mode now: "
+        f"{' and '.join(parts)}"
+    )
 
 
 def _nothing(looks: "Sequence[UnitSnapshot]", args: Namespace, place: str) -> str:
