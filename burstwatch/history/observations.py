@@ -6,12 +6,13 @@ have is no point at all. No number stands for "absent".
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 from burstwatch.bucket import Bucket
 from burstwatch.history.history import History, build_history
+from burstwatch.history.machine import machine_since
 from burstwatch.history.past import Past
 from burstwatch.history.points import COARSE_S, DemandPoint, LevelPoint, Statistic
 from burstwatch.history.track import EMPTY_RATIO, starting_s
@@ -206,7 +207,22 @@ def after_first_credits(levels: Sequence[LevelPoint], resource: Resource) -> Seq
     return levels[min(begin, max(0, len(levels) - 1)) :]
 
 
-def observe(
+def _of_machine(resource: Resource, levels: Sequence[LevelPoint], from_s: float | None) -> Resource:
+    """The resource as its newest machine is: its credits may have begun later than what AWS lists of it."""
+    bucket, reporting = resource.bucket, resource.reporting
+    if bucket is None or not resource.terms.starts_empty:
+        return resource
+    since_s = machine_since(
+        levels, bucket, from_s=from_s, reports_when_idle=reporting.reports_when_idle
+    )
+    if since_s is None or since_s <= (reporting.in_use_since_s or 0.0):
+        return resource
+    return replace(
+        resource, reporting=replace(reporting, in_use_since_s=since_s, history_from_s=since_s)
+    )
+
+
+def observe(  # noqa: PLR0913 - all that a look knows
     resource: Resource,
     at: float,
     levels: Sequence[LevelPoint],
@@ -216,8 +232,13 @@ def observe(
     unit_is_fresh: bool = True,
     unit_period_s: float = COARSE_S,
     looked_back_s: float = 0.0,
+    levels_from_s: float | None = None,
 ) -> Observation:
-    """An observation of datapoints in time order; those before a resize are left out."""
+    """An observation of datapoints in time order; those before a resize, and of an earlier machine, are left out.
+
+    ``levels_from_s`` is since when every level is known, None where that is not so.
+    """
+    resource = _of_machine(resource, levels, levels_from_s)
     cut = resource.reporting.history_from_s
     history = None
     if resource.bucket is not None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from burstwatch.ebs.load import MIB_PER_MB
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.fixes.fix import Command
-from burstwatch.kinds._names import GROUP
+from burstwatch.kinds._names import replacer_of
 from burstwatch.kinds.base import (
     Arguments,
     Item,
@@ -141,12 +141,9 @@ def replaced_by(instance: Item) -> str:
     The type of a Spot instance cannot be changed:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-resize.html (2026-11)
     """
-    tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    if GROUP in tags:
-        return f"the launch template of the Auto Scaling group {tags[GROUP]}"
-    if instance.get("InstanceLifecycle") == "spot":
-        return "the request for Spot instances"
-    return ""
+    replacer = replacer_of({tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())})
+    is_spot = instance.get("InstanceLifecycle") == "spot"
+    return replacer or ("the request for Spot instances" if is_spot else "")
 
 
 def place_of_instance(instance: Item, unit: str) -> str:

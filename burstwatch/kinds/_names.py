@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from burstwatch.formatting import plain_name
+
 #: A volume's claim, as the CSI driver tags it with ``--extra-create-metadata``:
 #: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/tagging.md (2026-11)
 CLAIM_NAMESPACE, CLAIM_NAME = (
@@ -12,6 +14,26 @@ CLAIM_NAMESPACE, CLAIM_NAME = (
 CLUSTER_TAGS = ("KubernetesCluster", "eks:cluster-name", "aws:eks:cluster-name")
 CLUSTER_PREFIX = "kubernetes.io/cluster/"
 GROUP = "aws:autoscaling:groupName"
+#: Who replaces an instance that stops, or ends it, by the tag that it puts on it. The first one counts: a node group is
+#: an Auto Scaling group too. https://karpenter.sh/docs/concepts/nodepools/,
+#: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html,
+#: https://docs.aws.amazon.com/emr/latest/ManagementGuide/emr-plan-tags.html,
+#: https://docs.aws.amazon.com/elasticbeanstalk/latest/dg/using-features.tagging.html,
+#: https://docs.aws.amazon.com/batch/latest/userguide/compute-environment-parameters.html (2026-11)
+REPLACED_BY = {
+    "karpenter.sh/nodepool": "the NodePool {} of Karpenter",
+    "karpenter.sh/provisioner-name": "the Provisioner {} of Karpenter",
+    "eks:nodegroup-name": "the managed node group {} of EKS",
+    "aws:elasticmapreduce:job-flow-id": "the EMR cluster {}",
+    "elasticbeanstalk:environment-name": "the Elastic Beanstalk environment {}",
+    "aws:batch:compute-environment": "the compute environment {} of AWS Batch",
+    "AWSBatchServiceTag": "the compute environment of AWS Batch",
+    GROUP: "the launch template of the Auto Scaling group {}",
+    "aws:ec2spot:fleet-request-id": "the Spot Fleet request {}",
+    "aws:ec2:fleet-id": "the EC2 Fleet {}",
+}
+#: Tags by which people say that Terraform makes a thing; it has none of its own.
+TERRAFORM, TERRAFORM_TAGS = "terraform", frozenset({"managedby", "createdby", "provisioner", "iac"})
 STACK, STACK_PART = "aws:cloudformation:stack-name", "aws:cloudformation:logical-id"
 
 
@@ -36,6 +58,26 @@ def cluster_of(tags: Mapping[str, str]) -> str:
             return tags[tag]
     return next(
         (tag.removeprefix(CLUSTER_PREFIX) for tag in tags if tag.startswith(CLUSTER_PREFIX)), ""
+    )
+
+
+def replacer_of(tags: Mapping[str, str]) -> str:
+    """What an instance is made from that replaces it when it stops, in words; empty where no tag says so."""
+    return next(
+        (words.format(plain_name(tags[tag])) for tag, words in REPLACED_BY.items() if tag in tags),
+        "",
+    )
+
+
+def is_made_by_terraform(tags: Mapping[str, str]) -> bool:
+    """True if a tag says that Terraform makes a thing."""
+    return any(
+        TERRAFORM in key.lower()
+        or (
+            TERRAFORM in value.lower()
+            and "".join(filter(str.isalpha, key)).lower() in TERRAFORM_TAGS
+        )
+        for key, value in tags.items()
     )
 
 

@@ -110,21 +110,20 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
         node_type = item["CacheNodeType"]
         if not _cpu.is_burstable(node_type):
             return
-        created_s = (
-            item["CacheClusterCreateTime"].timestamp() if "CacheClusterCreateTime" in item else None
-        )
         status = item.get("CacheClusterStatus", "")
-        cluster = _cpu.Instance(
-            type=node_type,
-            since_s=created_s,
-            in_use=status not in NOT_RUNNING,
-        )
         if not item["CacheNodes"] and status == AVAILABLE:
             msg = "it is available, and AWS lists none of its nodes"
             raise ValueError(msg)
         for node in item["CacheNodes"]:
+            # A node that AWS has replaced is younger than its cluster.
+            created = node.get("CacheNodeCreateTime") or item.get("CacheClusterCreateTime")
+            instance = _cpu.Instance(
+                type=node_type,
+                since_s=created.timestamp() if created else None,
+                in_use=status not in NOT_RUNNING,
+            )
             resource = self.credits_of(
-                thing, cluster, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
+                thing, instance, metric=_cpu.BALANCE, is_unlimited=False, starts_empty=True
             )
             node_id, detail = node["CacheNodeId"], resource.detail
             resource = replace(

@@ -27,7 +27,7 @@ from burstwatch.formatting import (
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.points import AT_LIMIT
-from burstwatch.kinds._names import cluster_of, stack_of
+from burstwatch.kinds._names import cluster_of, is_made_by_terraform, stack_of
 from burstwatch.kinds.base import AtZero, Kind, RatesByMetric
 from burstwatch.shards import thing_id
 
@@ -319,11 +319,14 @@ def _place(resource: Resource) -> str:
 
 
 def _undone_by(resource: Resource, fixes: Sequence[Fix]) -> str:
-    """The stack that may undo a change by hand, in a sentence; empty without one, or without a change."""
+    """The stack, or the program, that may undo a change by hand, in a sentence; empty without one, or without a change."""
     stack = plain_name(stack_of(resource.tags))
-    if not stack or not any(fix.command for fix in fixes):
+    maker = f"the stack {stack}" if stack else ""
+    if not stack and is_made_by_terraform(resource.tags):
+        maker = "Terraform"
+    if not maker or not any(fix.command for fix in fixes):
         return ""
-    return f"the stack {stack} made it and may undo a change by hand: change it there too"
+    return f"{maker} made it and may undo a change by hand: change it there too"
 
 
 def _data(projection: Projection) -> str:

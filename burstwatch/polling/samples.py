@@ -185,6 +185,7 @@ class LevelSample:
             unit_is_fresh=unit_is_fresh,
             unit_period_s=self._cadence_s() or self._unit_period_s,
             looked_back_s=self.now - from_s,
+            levels_from_s=self.from_s if self.is_deep and not newest_only else None,
         )
 
     def seen(self, *, unit_is_fresh: bool) -> SeenLevel | None:
