@@ -103,6 +103,12 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         resources=("cloudformation:*:*:stack/{stack}/*",),
     )
     alarms = Statement(sid="ReadAlarms", actions=("cloudwatch:DescribeAlarms",))
+    # Whoever hears the account's alarms may be behind any of its topics.
+    topics = Statement(
+        sid="ReadTopics",
+        actions=("sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic"),
+        resources=("sns:*:*:*",),
+    )
     metrics = Statement(sid="ReadMetrics", actions=METRIC_READS)
     log = Statement(
         sid="ReadTheLog",
@@ -119,7 +125,7 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         **dict.fromkeys(("export", "backtest"), (reads,)),
         "explain": (reads, stack, settings),
         **dict.fromkeys(("scan", "top", "serve", "advise"), (in_regions, stack, settings)),
-        "audit-alarms": (in_regions, alarms),
+        "audit-alarms": (in_regions, alarms, topics),
         "cleanup": (alarms, metrics, _delete_alarms(), *_leftovers()),
         "doctor": (reads, stack, *_doctor()),
         "drill": (stack, alarms, *_drill()),

@@ -15,7 +15,7 @@ const SOURCES = ['burstwatch', 'lambdas'];
 const COMMANDS_ONLY = [
   '__main__.py',
   'aws/doctor/',
-  'aws/alarms/audit.py',
+  'aws/audit/',
   'aws/look/fleet_history.py',
   'aws/look/recording.py',
   'backtest/',

@@ -39,7 +39,7 @@ test('the package has our sources and what they import, and nothing of the devel
   for (const name of [
     '__main__.py',
     'aws/doctor',
-    'aws/alarms/audit.py',
+    'aws/audit/',
     'aws/look/fleet_history.py',
     'aws/look/recording.py',
     'backtest',

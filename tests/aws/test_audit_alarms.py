@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from burstwatch.cli.main import PARTIAL
 from tests.aws.commands import burstwatch
 from tests.conftest import NOW, Cloud
 
@@ -110,7 +111,8 @@ def test_an_unlimited_instance_only_costs_money_and_what_is_not_of_credits_is_le
     alarm(cloud, "load", "", **of_cpu, MetricName="CPUUtilization")
     alarm(cloud, "of-many", "", Dimensions=[])
     records = audited(cloud)
-    assert {name: record["result"] for name, record in records.items()} == {"credits": "only money"}
+    results = {name: record["result"] for name, record in records.items()}
+    assert results == {"credits": "only money", "of-many": "cannot fire"}
 
 
 def test_the_table_begins_with_what_to_mend_and_ends_with_the_counts(cloud: Cloud) -> None:
@@ -199,3 +201,162 @@ def test_what_aws_does_not_list_and_publishes_is_not_called_gone(cloud: Cloud) -
     record = audited(cloud)["of-one-that-is-not-listed"]
     assert record["result"] == "not judged"
     assert "published its level in the last 14 days" in record["reason"]
+
+
+#: A chain of which every link is there: the metric, its resource, the condition, an action, and somebody who hears it.
+GONE, AWS_KEYED, UNHEARD = (
+    f"arn:aws:sns:us-east-1:123456789012:{name}" for name in ("gone", "aws-keyed", "unheard")
+)
+RECOVER = "arn:aws:automate:us-east-1:ec2:recover"
+SCALE = "arn:aws:autoscaling:us-east-1:123456789012:scalingPolicy:1:autoScalingGroupName/web:policyName/out"
+LAMBDA = "arn:aws:lambda:us-east-1:123456789012:function:page"
+ELSEWHERE = "arn:aws:sns:us-east-1:999999999999:theirs"
+LINKS = [
+    ({}, "useful", ""),
+    ({"MetricName": "BurstBalanc"}, "cannot fire", "AWS has BurstBalance"),
+    ({"MetricName": "CPUCreditBalance"}, "cannot fire", "AWS/EBS has had no CPUCreditBalance with VolumeId"),
+    ({"Namespace": "AWS/EC2"}, "cannot fire", "AWS/EC2 has had no BurstBalance with VolumeId"),
+    ({"Dimensions": [{"Name": "InstanceId", "Value": "i-1"}]}, "cannot fire", "no BurstBalance with InstanceId"),
+    ({"Dimensions": []}, "cannot fire", "no BurstBalance with no dimension"),
+    ({"Dimensions": [{"Name": "VolumeId", "Value": "vol-0bad"}]}, "cannot fire", "what it watches is gone"),
+    ({"Threshold": 0.0}, "cannot fire", "never under 0"),
+    ({"ComparisonOperator": "GreaterThanThreshold"}, "not judged", "rises"),
+    ({"Statistic": "SampleCount"}, "not judged", "counts datapoints"),
+    ({"AlarmActions": []}, "tells nobody", "it has no action"),
+    ({"AlarmActions": [], "InsufficientDataActions": [TOPIC], "OKActions": [TOPIC]}, "tells nobody", "it has no action"),
+    ({"ActionsEnabled": False}, "tells nobody", "the actions of it are switched off"),
+    ({"AlarmActions": [RECOVER]}, "tells nobody", "an action on the instance tells nobody"),
+    ({"AlarmActions": [SCALE]}, "tells nobody", "a scaling policy tells nobody"),
+    ({"AlarmActions": [GONE]}, "tells nobody", "its topic gone does not exist"),
+    ({"AlarmActions": [AWS_KEYED]}, "tells nobody", "the key of its topic aws-keyed, which AWS manages"),
+    ({"AlarmActions": [UNHEARD]}, "tells nobody", "nobody is subscribed to its topic unheard"),
+    ({"AlarmActions": [GONE, RECOVER]}, "tells nobody", "its topic gone does not exist; an action on the instance tells nobody"),
+    ({"AlarmActions": [GONE, TOPIC]}, "useful", ""),
+    ({"AlarmActions": [RECOVER, LAMBDA]}, "useful", ""),
+    ({"AlarmActions": [ELSEWHERE]}, "useful", ""),
+]  # fmt: skip
+
+
+def topics(cloud: Cloud) -> None:
+    """A topic that was deleted, one with AWS's own key, and one whose only subscriber has not confirmed."""
+    cloud.aws.deleted_topics.add(GONE)
+    cloud.aws.topic_keys[AWS_KEYED] = "alias/aws/sns"
+    cloud.aws.subscriptions[UNHEARD] = {"PendingConfirmation": "somebody@example.org"}
+
+
+@pytest.mark.parametrize(("other", "result", "why"), LINKS)
+@pytest.mark.parametrize("is_query", [False, True])
+def test_a_link_of_the_chain_that_is_missing_is_the_reason(
+    cloud: Cloud, other: dict[str, Any], result: str, why: str, *, is_query: bool
+) -> None:
+    """Also where the metric stands in a list of one, as Terraform writes it."""
+    topics(cloud)
+    alarm(cloud, "own", volume(cloud), **{"Threshold": 90.0, **other})
+    if is_query:
+        definition = cloud.aws.regions["us-east-1"].alarms["own"]
+        metric = {name: definition.pop(name) for name in ("Namespace", "MetricName", "Dimensions")}
+        stat = {
+            "Metric": metric,
+            "Period": definition.pop("Period"),
+            "Stat": definition.pop("Statistic"),
+        }
+        definition["Metrics"] = [{"Id": "m1", "ReturnData": True, "MetricStat": stat}]
+    record = audited(cloud)["own"]
+    assert record["result"] == result
+    assert why in record["reason"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "more", "result", "why"),
+    [
+        ('ALARM("own")', {}, "useful", ""),
+        ("ALARM(own) AND NOT ALARM(maintenance)", {}, "useful", ""),
+        ("ALARM(arn:aws:cloudwatch:us-east-1:123456789012:alarm:own) OR ALARM(x)", {}, "useful", ""),
+        ('NOT ALARM("own")', {}, "tells nobody", "it has no action"),
+        ('ALARM("other")', {}, "tells nobody", "it has no action"),
+        ('ALARM("own")', {"AlarmActions": []}, "tells nobody", "the composite parent has no action"),
+        ('ALARM("own")', {"AlarmActions": [GONE]}, "tells nobody", "its topic gone does not exist"),
+        ('ALARM("own")', {"ActionsEnabled": False}, "tells nobody", "the actions of the composite parent are switched off"),
+    ],
+)  # fmt: skip
+def test_the_child_of_a_composite_alarm_is_heard_through_its_parents(
+    cloud: Cloud, rule: str, more: dict[str, Any], result: str, why: str
+) -> None:
+    topics(cloud)
+    alarm(cloud, "own", volume(cloud), Threshold=90.0, AlarmActions=[])
+    parent = {
+        "AlarmName": "parent",
+        "AlarmRule": rule,
+        "ActionsEnabled": True,
+        "AlarmActions": [TOPIC],
+        **more,
+    }
+    alarms = cloud.aws.regions["us-east-1"].alarms
+    alarms["parent"] = parent
+    record = audited(cloud)["own"]
+    assert record["result"] == result
+    assert why in record["reason"]
+    # And through a composite of composites.
+    alarms["parent"] = {**parent, "AlarmActions": [], "ActionsEnabled": True}
+    alarms["above"] = {**parent, "AlarmName": "above", "AlarmRule": "ALARM(parent)"}
+    assert audited(cloud)["own"]["result"] == result or not more.get("AlarmActions", [1])
+
+
+def test_what_is_not_understood_is_listed_and_counted(cloud: Cloud) -> None:
+    """An expression, a band, a query over many, the sum that AWS charges: none is passed over."""
+    one = volume(cloud)
+    stat = {"Metric": {"Namespace": "AWS/EBS", "MetricName": "BurstBalance", "Dimensions": [{"Name": "VolumeId", "Value": one}]},
+            "Period": 300, "Stat": "Average"}  # fmt: skip
+    plain = {"EvaluationPeriods": 1, "Threshold": 20.0, "ComparisonOperator": "LessThanThreshold", "ActionsEnabled": True, "AlarmActions": [TOPIC]}  # fmt: skip
+    metrics: dict[str, list[dict[str, Any]]] = {
+        "the lower of two": [{"Id": "m1", "MetricStat": stat}, {"Id": "m2", "MetricStat": stat}, {"Id": "e", "Expression": "MIN([m1,m2])"}],
+        "a band": [{"Id": "m1", "MetricStat": stat}, {"Id": "b", "Expression": "ANOMALY_DETECTION_BAND(m1, 2)"}],
+        "an insights query": [{"Id": "q", "Expression": 'SELECT MIN(BurstBalance) FROM SCHEMA("AWS/EBS", VolumeId)', "Period": 300}],
+        "of the load": [{"Id": "q", "Expression": 'SELECT MAX(CPUUtilization) FROM SCHEMA("AWS/EC2", InstanceId)', "Period": 300}],
+    }  # fmt: skip
+    for name, queries in metrics.items():
+        cloud.aws.regions["us-east-1"].alarms[name] = {
+            "AlarmName": name,
+            "Metrics": queries,
+            **plain,
+        }
+    del cloud.aws.regions["us-east-1"].alarms["a band"]["Threshold"]
+    instance = cloud.aws.add_instance("t3.medium")
+    pairs = {"InstanceId": instance}
+    cloud.aws.put("AWS/EC2", "CPUSurplusCreditsCharged", pairs, NOW - 600, 1.0)
+    of_charge = [{"Name": "InstanceId", "Value": instance}]
+    alarm(cloud, "charged", "", Namespace="AWS/EC2", MetricName="CPUSurplusCreditsCharged", Dimensions=of_charge,
+          ComparisonOperator="GreaterThanThreshold", Threshold=0.0)  # fmt: skip
+    results = {name: record["result"] for name, record in audited(cloud).items()}
+    others = ["the lower of two", "a band", "an insights query"]
+    assert results == {**dict.fromkeys(others, "not judged"), "charged": "only money"}
+
+
+def test_an_alarm_that_was_silent_while_its_bucket_was_empty_is_said_to_have_never_fired(
+    cloud: Cloud,
+) -> None:
+    """A T2 without credits lies between 0.01 and 0.02, and the threshold is 0."""
+    instance = cloud.aws.add_instance("t2.micro")
+    pairs = {"InstanceId": instance}
+    for back in range(600):
+        level = 100.0 if 200 < back < 300 else 0.01 + 0.01 * (back % 2)
+        cloud.aws.put("AWS/EC2", "CPUCreditBalance", pairs, NOW - 300.0 * (back + 1), level)
+    of_cpu = {"Namespace": "AWS/EC2", "MetricName": "CPUCreditBalance", "Dimensions": [{"Name": "InstanceId", "Value": instance}]}  # fmt: skip
+    alarm(
+        cloud, "own", "", **of_cpu, ComparisonOperator="LessThanOrEqualToThreshold", Threshold=0.0
+    )
+    record = audited(cloud)["own"]
+    assert (record["result"], record["reason"]) == (
+        "never fired", "in 14 days it ran out 2 times, and the metric never crossed the threshold",
+    )  # fmt: skip
+    alarm(cloud, "own", "", **of_cpu, Threshold=0.02)
+    assert audited(cloud)["own"]["result"] != "never fired"
+
+
+def test_topics_that_may_not_be_read_are_a_problem_and_taken_to_be_heard(cloud: Cloud) -> None:
+    alarm(cloud, "own", volume(cloud), Threshold=90.0)
+    cloud.aws.denied.add("GetTopicAttributes")
+    code, out, err = burstwatch(cloud, "audit-alarms", "--json")
+    assert code == PARTIAL
+    assert json.loads(out)["result"] == "useful"
+    assert "topic ops: GetTopicAttributes: AccessDenied" in err

@@ -480,7 +480,13 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         ]
         limit = {"MaxResults": min(params.get("MaxRecords", 50), ALARM_PAGE)}
         items, token = self._page(found, {**params, **limit}, least=1, most=ALARM_PAGE)
-        return {"MetricAlarms": items, "NextToken": token}
+        # Composite alarms come only to whoever asks for them.
+        asks_composite = "CompositeAlarm" in params.get("AlarmTypes", ())
+        return {
+            "MetricAlarms": [item for item in items if "AlarmRule" not in item],
+            "CompositeAlarms": [item for item in items if "AlarmRule" in item and asks_composite],
+            "NextToken": token,
+        }
 
     def _DeleteAlarms(self, params: dict[str, Any], region: Region, _n: str) -> dict[str, Any]:
         names = params["AlarmNames"]

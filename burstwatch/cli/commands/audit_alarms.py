@@ -13,7 +13,7 @@ from burstwatch.formatting import clock_time, table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
-    from burstwatch.aws.alarms.audit import AuditedAlarm
+    from burstwatch.aws.audit.audit import AuditedAlarm
 
 HEADINGS = ("alarm", "resource", "watches", "result", "why")
 
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Audit region by region. A region that fails does not hide the others."""
     regions = chosen_regions(args, terminal.env)
-    from burstwatch.aws.alarms.audit import MEND_FIRST, audit_alarms  # noqa: PLC0415
+    from burstwatch.aws.audit.audit import MEND_FIRST, audit_alarms  # noqa: PLC0415
 
     audited, problems = [], []
     for region in regions.names:
