@@ -44,9 +44,12 @@ def machine_since(
 
 
 def _last_change(series: LevelSeries, bucket: Bucket, *, reports_when_idle: bool) -> int | None:
-    """The index of the first level of the newest machine: it is lower than any load explains, or the first after a stop and zero."""
+    """The index of the first level of the newest machine: it is lower than any load explains, or the first after a stop and zero.
+
+    A balance that goes on falling so fast is no machine: it is a bucket of another size than is stated.
+    """
     most_a_s = (bucket.burst - bucket.refill) / bucket.capacity
-    found = None
+    changes: list[int] = []
     points = zip(series.starts, series.ratios, strict=True)
     for index, ((before_s, before), (after_s, after)) in enumerate(pairwise(points), start=1):
         if after >= before:
@@ -56,5 +59,9 @@ def _last_change(series: LevelSeries, bucket: Bucket, *, reports_when_idle: bool
         # A value may be of any instant of its period.
         explained = most_a_s * (apart_s + series.period_s) + JUMP_RATIO
         if before - after > explained or (is_stop and after <= EMPTY_RATIO):
-            found = index
-    return found
+            changes.append(index)
+    if not changes:
+        return None
+    starts = series.starts
+    falls_on = len(changes) > 1 and starts[changes[-1]] - starts[changes[-2]] < STOPPED_S
+    return None if falls_on else changes[-1]

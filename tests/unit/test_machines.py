@@ -90,3 +90,22 @@ def test_no_load_is_taken_for_another_machine(seed: int) -> None:
                 LevelPoint(START + n * period_s, period_s, shown / bucket.capacity, "Average")
             )
         assert machine_since(points[-80:], bucket, from_s=None, reports_when_idle=True) is None
+
+
+@pytest.mark.parametrize("periods", [2, 3, 6, 12])
+@pytest.mark.parametrize("resource", EVERY, ids=[resource.kind for resource in EVERY])
+def test_a_balance_that_falls_on_is_told_however_fast_it_falls(
+    resource: Resource, periods: int
+) -> None:
+    """What is published counts more than what the stated type can spend: then the type is wrong."""
+    period_s = resource.reporting.published_every_s
+    ratios = [0.9] * 100 + [0.9 * (1 - (n + 1) / periods) for n in range(periods)] + [0.0] * 3
+    levels = [
+        LevelPoint(START + n * period_s, period_s, r, "Average") for n, r in enumerate(ratios)
+    ]
+    told = [
+        assess(observe(resource, levels[n].end_s, levels[: n + 1]), Config()).verdict
+        for n in range(102, len(levels))
+    ]
+    assert told[-1] == "exhausted"
+    assert all(verdict in {"warning", "critical", "exhausted"} for verdict in told[periods - 2 :])
