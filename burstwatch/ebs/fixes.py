@@ -98,6 +98,10 @@ def _fix(
         action=action,
         effect=effect,
         takes="takes minutes to hours",
+        is_for_good=size is not None,
+        # "Without detaching the volume or restarting the instance":
+        # https://docs.aws.amazon.com/ebs/latest/userguide/ebs-modify-volume.html (2026-11)
+        has_downtime=False,
         afterwards=Afterwards(
             bucket=spec.bucket, rate=spec.limit_iops if volume.unit == "io" else spec.limit_mib_s
         ),

@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -91,7 +91,8 @@ class Fix:
     price, None where it is not known; ``usd_hour`` is that of an hour of the load, of what costs only while it
     lasts. ``afterwards`` is None where the change leads to nothing certain.
     ``is_example`` where nobody can change the resource, because it is only described by hand. ``is_less_load`` where
-    nothing is changed in AWS.
+    nothing is changed in AWS. ``is_for_good`` where AWS takes no change back, as storage never gets smaller.
+    ``has_downtime`` is None where AWS does not say.
     """
 
     action: str
@@ -103,12 +104,14 @@ class Fix:
     afterwards: Afterwards | None = None
     is_example: bool = False
     is_less_load: bool = False
+    is_for_good: bool = False
+    has_downtime: bool | None = None
 
     @property
     def price(self) -> str:
         """The difference in list price in words; empty where it is not known."""
         if self.usd_month is None and self.usd_hour is not None:
-            return f"{usd(self.usd_hour)} USD an hour while the load lasts"
+            return f"at most {usd(self.usd_hour)} USD an hour while the load lasts"
         if self.usd_month is None:
             return ""
         if round(self.usd_month, 2) == 0:
@@ -122,8 +125,9 @@ class Fix:
             return f"{self.action}. {self.effect[:1].upper()}{self.effect[1:]}"
         if self.takes == "is under way":
             return f"{self.action}: {self.effect}"
-        terms = ", ".join(filter(None, [self.price, self.takes]))
-        return f"{self.action} ({terms}): {self.effect}"
+        in_use = "without downtime" if self.has_downtime is False else ""
+        terms = ", ".join(filter(None, [self.price, self.takes, in_use]))
+        return f"{self.action} ({terms}): {self.effect}{'; it cannot be undone' if self.is_for_good else ''}"
 
     @property
     def names_type(self) -> bool:
@@ -160,6 +164,16 @@ def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
     return tuple(sorted(fixes, key=rank))[:count]
 
 
+def at_night(fixes: Iterable[Fix]) -> list[Fix]:
+    """Those of the fixes that can be undone; else all of them to be decided by day, without their commands."""
+    decided = list(fixes)
+    undoable = [fix for fix in decided if not fix.is_for_good]
+    return undoable or [
+        replace(fix, action=f"by day, and with its owner, {fix.action}", commands=())
+        for fix in decided
+    ]
+
+
 def managed_fix(owner: str) -> Fix:
     """Tell to go to the ``owner`` of a resource that only it may change."""
     return Fix(
@@ -190,6 +204,20 @@ def not_stopped(fix: Fix, made_from: str) -> Fix:
         takes="takes minutes to hours",
         commands=(),
     )
+
+
+def applied_now(fix: Fix, *, window: str, waiting: Sequence[str]) -> Fix:
+    """The fix with what its command does now and not in the maintenance ``window``, and with it to what is ``waiting``.
+
+    "If you choose to apply changes immediately, any changes in the pending modifications queue are also applied":
+    https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_ModifyInstance.ApplyImmediately.html (2026-11)
+    """
+    if not any("ApplyImmediately" in command.parameters for command in fix.commands):
+        return fix
+    instead = f"now, not in the maintenance window {window} (UTC)" if window else ""
+    with_it = f"with what waits for that window: {', '.join(waiting)}" if waiting else ""
+    words = ", ".join(filter(None, [instead, with_it]))
+    return replace(fix, effect=f"{fix.effect}; {words}") if words else fix
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:

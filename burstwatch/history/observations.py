@@ -102,17 +102,20 @@ class Words:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
-    """Why a resource cannot be changed now: in words, and empty where that does not apply.
+    """What stands in the way of a change: in words, and empty where that does not apply.
 
     ``managed_by`` is who alone may change it, and ``under_way`` a change that has to end before AWS takes another.
     ``replaced_by`` is what it is made from, where it must not be stopped. ``place`` is where it is outside of its
-    region's own zones, where AWS may not have every type and has other prices.
+    region's own zones, where AWS may not have every type and has other prices. ``window`` is that of its maintenance,
+    and ``waiting`` names the changes that wait for it.
     """
 
     managed_by: str = ""
     under_way: str = ""
     replaced_by: str = ""
     place: str = ""
+    window: str = ""
+    waiting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,6 +52,8 @@ HOURS_KEPT = Figure(value=24, unit="h", source=CREDITS_PAGE)
 ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
 #: Credits of a T2 in Standard mode at its launch, for each vCPU. They come on top of what it can save up.
 LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
+#: "Gradually lowered to the base performance level over a 15-minute interval": https://aws.amazon.com/ec2/faqs/ (2026-11)
+SLOWED = "slowed over 15 minutes"
 #: The largest size of the T families.
 LARGEST = "2xlarge"
 CREDIT_S = 60.0
@@ -268,7 +270,9 @@ def _charge(resource: Resource, baseline: float) -> str:
     if usd_vcpu_h is None:
         return ""
     usd_h = usd_vcpu_h * (resource.limit.rate - baseline)
-    return f"{usd_vcpu_h:g} USD a vCPU-hour, {usd_h:.2f} USD an hour at full load"
+    return (
+        f"{usd_h:.2f} USD an hour at full load ({usd_vcpu_h:g} USD a vCPU-hour over the baseline)"
+    )
 
 
 def _free_s(resource: Resource, bucket: Bucket) -> float:
@@ -465,6 +469,20 @@ class BurstableCpu(Kind):
         vcpus = rates[USAGE] * CREDIT_S
         return Cause(text=f"CPU at {share(vcpus, round(resource.limit.rate))}", rate=vcpus)
 
+    def what_helps(
+        self, resource: Resource, level: float, demand: float, rates: RatesByMetric
+    ) -> tuple[Fix, ...]:
+        """The soonest fixes; where nothing slows down they are for the money alone, which the first line says."""
+        fixes = super().what_helps(resource, level, demand, rates)
+        if resource.terms.is_throttled:
+            return fixes
+        return tuple(
+            replace(fix, action=f"nothing slows down; to save money {fix.action}")
+            if fix.is_less_load
+            else fix
+            for fix in fixes
+        )
+
     def at_zero(self, resource: Resource) -> AtZero:
         """Say what is left at zero: the baseline, or in Unlimited mode everything, for money."""
         if resource.bucket is None:
@@ -474,12 +492,13 @@ class BurstableCpu(Kind):
             if resource.level_metric == SURPLUS:
                 return AtZero(short="extra CPU is billed", note=price)
             free_h = _free_s(resource, resource.bucket) / HOUR_S
-            note = f"billed after {number(free_h)} h more of full load"
+            note = "not slowed, uses surplus credits"
             return AtZero(
-                short="surplus credits are used", note=", ".join(filter(None, [note, price]))
+                short=f"billed after {number(free_h)} h more",
+                note=", ".join(filter(None, [note, price])),
             )
         baseline = share(resource.bucket.refill, round(resource.limit.rate))
-        return AtZero(short=baseline, note="throttled gradually")
+        return AtZero(short=baseline, note=SLOWED)
 
     def item_by_hand(self, spec: Mapping[str, str]) -> tuple[Item, Related]:
         """An instance of a type that must be in AWS's table."""

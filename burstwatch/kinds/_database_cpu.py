@@ -13,7 +13,7 @@ from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix
 from burstwatch.fixes.prices import price
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import _cpu, _rds
-from burstwatch.kinds.base import Item, RatesByMetric, Related, Thing
+from burstwatch.kinds.base import Item, RatesByMetric, Related, Thing, waiting_changes
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure
 
@@ -120,6 +120,8 @@ class DatabaseCpu(_cpu.BurstableCpu):
             changes=replace(
                 resource.changes,
                 under_way=_rds.unsettled_status(thing.item, _rds.CHANGING, now),
+                window=thing.item.get("PreferredMaintenanceWindow", ""),
+                waiting=waiting_changes(thing.item),
                 place=_rds.place_of_database(thing.item, thing.unit),
             ),
         )

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from burstwatch.fixes.fix import Fix, less_load, managed_fix, not_stopped, soonest, wait_fix
+from burstwatch.fixes.fix import (
+    Fix,
+    applied_now,
+    at_night,
+    dashed,
+    less_load,
+    managed_fix,
+    not_stopped,
+    soonest,
+    wait_fix,
+)
 from burstwatch.fixes.surplus import Charge
 from burstwatch.formatting import InputError, number
 from burstwatch.history.observations import BucketTerms, Resource
@@ -110,6 +120,12 @@ def terms_without(what: str, value: object, *, known: Collection[str]) -> Bucket
     if value in known:
         return BucketTerms(no_bucket_reason=f"{value} {what} has no burst credits")
     return BucketTerms(not_watched=f"whether {value} {what} has burst credits is not known here")
+
+
+def waiting_changes(item: Item) -> tuple[str, ...]:
+    """The names of the changes of a database or a node that wait for its maintenance window, as the AWS CLI has them."""
+    pending = item.get("PendingModifiedValues") or {}
+    return tuple(dashed(name) for name, value in pending.items() if value not in (None, "", [], {}))
 
 
 def place_of(zone: str, unit: str, *, outpost: str = "") -> str:
@@ -464,7 +480,13 @@ class Kind(ABC):
             fixes = [replace(fix, usd_month=None) for fix in fixes if not fix.names_type]
         if is_by_hand(resource.unit):  # nobody can change an example
             return [replace(fix, is_example=True) for fix in fixes]
-        return [not_stopped(fix, resource.changes.replaced_by) for fix in fixes]
+        window, waiting = resource.changes.window, resource.changes.waiting
+        return [
+            applied_now(
+                not_stopped(fix, resource.changes.replaced_by), window=window, waiting=waiting
+            )
+            for fix in fixes
+        ]
 
     def may_be_advised(self, resource: Resource) -> bool:
         """True if a change of a resource could help: it has a bucket of a known size, or its rates may be lowered."""
@@ -478,12 +500,15 @@ class Kind(ABC):
     def what_helps(
         self, resource: Resource, level: float, demand: float, rates: RatesByMetric
     ) -> tuple[Fix, ...]:
-        """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change."""
+        """The soonest fixes when ``level`` credits are left at ``demand`` credits a second: less load, or a change.
+
+        Of a change that cannot be undone it has no command.
+        """
         bucket, unit = resource.bucket, resource.words.rate_unit
         if bucket is None or not resource.terms.is_sized:
             return ()
         less = less_load(bucket, level=level, demand=demand, unit=unit)
-        return soonest([less, *self.changes(resource, demand, rates)])
+        return soonest([less, *at_night(self.changes(resource, demand, rates))])
 
     def resource_id(self, thing: str) -> str:
         """The id of the resource of a thing with this id."""

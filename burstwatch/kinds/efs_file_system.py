@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from types import MappingProxyType
 
-from burstwatch.bucket import HOUR_S, Bucket
+from burstwatch.bucket import DAY_S, HOUR_S, Bucket
 from burstwatch.ebs.load import MIB
 from burstwatch.ebs.volume_types import GIB_PER_TIB
 from burstwatch.fixes.fix import Afterwards, Command, Fix
@@ -153,6 +153,14 @@ def _provisioned_usd(resource: Resource, provisioned_mib_s: float) -> float | No
     return rate.value * max(0.0, provisioned_mib_s - included_mib_s) * MIB / 1e6
 
 
+def _stays_a_day(usd_month: float | None) -> str:
+    """That a mode of so much a month stays for a day at least, and what that costs where it is known."""
+    price_of_day = ""
+    if usd_month:
+        price_of_day = f" ({usd_month * DAY_S / MONTH_S:,.2f} USD)"
+    return f"it stays a day at least{price_of_day}: {ONCE_A_DAY}"
+
+
 def _update(resource: Resource, **parameters: str | float) -> Command:
     """The command that gives a file system other settings."""
     return Command(
@@ -282,15 +290,16 @@ class EfsFileSystem(Kind):
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """Another throughput mode with its price."""
         provisioned = max(1, math.ceil(demand))
+        usd_month = _provisioned_usd(resource, provisioned)
         if provisioned <= PROVISIONED_MOST.value:
             less = ""
             if provisioned < resource.limit.rate:
                 less = f", and serves no more (with credits {number(resource.limit.rate)})"
             yield Fix(
                 action=f"change to provisioned throughput of {number(provisioned)} MiB/s",
-                effect=f"never runs out{less}; {ONCE_A_DAY}",
+                effect=f"never runs out{less}; {_stays_a_day(usd_month)}",
                 takes="works immediately",
-                usd_month=_provisioned_usd(resource, provisioned),
+                usd_month=usd_month,
                 afterwards=Afterwards(bucket=None, rate=float(provisioned)),
                 commands=(
                     _update(

@@ -21,6 +21,7 @@ from burstwatch.kinds.base import (
     Thing,
     identified_by,
     place_of,
+    waiting_changes,
 )
 
 #: A cluster that is gone or not yet there.
@@ -133,6 +134,8 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
                 changes=replace(
                     resource.changes,
                     under_way=f"the end of its status {status}" if status in CHANGING else "",
+                    window=item.get("PreferredMaintenanceWindow", ""),
+                    waiting=waiting_changes(item),
                     place=place_of(item.get("PreferredAvailabilityZone") or "", thing.unit),
                 ),
                 detail=detail

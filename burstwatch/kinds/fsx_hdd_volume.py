@@ -144,8 +144,9 @@ class FsxHddVolume(Disk):
         """SSD storage, or more of HDD; their prices are not known here."""
         yield Fix(
             action="change to SSD storage",
-            effect="its disks have no credits; it cannot be changed back",
+            effect="its disks have no credits",
             takes="takes minutes to hours",
+            is_for_good=True,
             commands=(_fsx.update(resource, {"StorageType": SSD}),),
             afterwards=Afterwards(bucket=None),
         )
@@ -159,6 +160,7 @@ class FsxHddVolume(Disk):
                 action=f"grow the storage to {number(grown_gib)} GiB",
                 effect="covers the current load; AWS takes the next growth after six hours at the earliest",
                 takes="takes minutes to hours",
+                is_for_good=True,
                 commands=(_fsx.update(resource, {"StorageCapacity": grown_gib}),),
                 afterwards=Afterwards(
                     bucket=hdd_bucket(grown_gib), rate=hdd_bucket(grown_gib).burst

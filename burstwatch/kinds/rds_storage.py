@@ -40,6 +40,7 @@ from burstwatch.kinds.base import (
     Totals,
     float_in,
     terms_without,
+    waiting_changes,
 )
 from burstwatch.shards import thing_id
 from burstwatch.sources import Figure, Source
@@ -79,6 +80,14 @@ LEAST_GROWTH = Figure(
         read="2026-11",
     ),
 )
+#: What RDS may grow to by itself must be so much of the present size, or more, else it refuses; and from the second on it
+#: sends no notice that the size comes near.
+AUTOSCALING_PAGE = Source(
+    url="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.Autoscaling.html",
+    read="2026-11",
+)
+LEAST_MOST = Figure(value=1.1, unit="", source=AUTOSCALING_PAGE)
+QUIET_MOST = Figure(value=1.26, unit="", source=AUTOSCALING_PAGE)
 PRICES = "rds_storage"
 #: How the names of RDS Custom's engines begin.
 CUSTOM = "custom-"
@@ -105,13 +114,17 @@ STRIPED = Gp3(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Storage:
-    """The gp2 storage of one database: one of its volumes, of how many, and what a change of it must know."""
+    """The gp2 storage of one database: one of its volumes, of how many, and what a change of it must know.
+
+    ``most_gib`` is the size to which RDS grows it by itself, None where it does not.
+    """
 
     volume: VolumeSpec
     stripes: int
     engine: str
     size_gib: float
     is_multi_az: bool
+    most_gib: float | None = None
 
     @property
     def mib_s(self) -> float:
@@ -161,6 +174,7 @@ def _with_bucket(resource: Resource, item: Item) -> Resource:
             engine=engine,
             size_gib=size_gib,
             is_multi_az=item.get("MultiAZ", False),
+            most_gib=item.get("MaxAllocatedStorage"),
         ),
     )
 
@@ -220,6 +234,11 @@ def _gp3_fix(
     if is_chosen and not storage.engine.startswith(CUSTOM):
         mib_s = max(mib_s, math.ceil(storage.mib_s))
         parameters["StorageThroughput"] = mib_s
+    most = ""
+    if storage.most_gib is not None and storage.most_gib < size_gib * LEAST_MOST.value:
+        most_gib = math.ceil(size_gib * QUIET_MOST.value)
+        parameters["MaxAllocatedStorage"] = most_gib
+        most = f"; it may then grow by itself to {number(most_gib)} GiB instead of {number(storage.most_gib)}"
     parameters["ApplyImmediately"] = True
     size = f" of {number(size_gib)} GiB" if grown_gib else ""
     effect = "uses no credits"
@@ -229,11 +248,15 @@ def _gp3_fix(
     if not is_chosen:
         effect += "; gp3 of this size has these rates, and no others can be chosen"
     if grown_gib:
-        effect = f"{effect}; storage cannot be made smaller again"
+        effect = f"{effect}{most}"
     return Fix(
         action=f"change to gp3 storage{size} with {number(iops)} IOPS and {number(mib_s)} MiB/s",
         effect=effect,
         takes="takes minutes to hours",
+        is_for_good=grown_gib is not None,
+        # "During the migration, the DB instance is available for use, but might experience performance degradation":
+        # https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html (2026-11)
+        has_downtime=False,
         usd_month=_more_usd(resource, size_gib, mib_s - gp3.mib_s.value),
         afterwards=Afterwards(bucket=None, rate=gp3.iops.value),
         commands=(
@@ -331,6 +354,8 @@ class RdsStorage(Disk):
             changes=Changes(
                 under_way=_rds.unsettled_status(item, _rds.CHANGING | {_rds.OPTIMIZING}, now),
                 place=_rds.place_of_database(item, thing.unit),
+                window=item.get("PreferredMaintenanceWindow", ""),
+                waiting=waiting_changes(item),
             ),
             spec={"type": storage_type, "size_gib": f"{size_gib:g}", "engine": engine},
         )

@@ -21,6 +21,7 @@ from burstwatch.formatting import (
     clock_time,
     countdown,
     hour_of,
+    number,
     percent,
     plain_name,
 )
@@ -151,7 +152,7 @@ def make_brief(
         metric_id=metric_id or resource.id,
         does=does,
         when=when,
-        between=_between(projection),
+        between=_between(resource, projection),
         chance=_chance(resource, assessment),
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
@@ -210,15 +211,18 @@ def _ran_out_at(background: Background, now: float) -> str:
     return f"{before}{clock_time(since_s, now=now)}"
 
 
-def _between(projection: Projection) -> str:
+def _between(resource: Resource, projection: Projection) -> str:
     """The times at which they run out, with the load of each, where these are not all the same."""
     if projection.state != "finite":
         return ""
-    now = projection.at
+    now, demand = projection.at, projection.demand
+    lowest = "at the latest"
+    if demand is not None and number(demand.low) != number(demand.likely):
+        lowest = f"at {number(demand.low)} {resource.words.rate_unit}"
     loads = {
         _time_of(projection.low_s, now): "at the earliest",
         _time_of(projection.time_to_empty_s, now): "at this load",
-        _time_of(projection.high_s, now): "at the latest if it lasts",
+        _time_of(projection.high_s, now): lowest,
     }
     return ", ".join(f"{time} {load}" for time, load in loads.items()) if len(loads) > 1 else ""
 
@@ -237,7 +241,7 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
     why_not = why_no_chance(resource)
     if why_not:
         is_finite = assessment.projection.state == "finite"
-        return f"no figure for {why_not}{'; expected only if the load lasts' if is_finite else ''}"
+        return f"never measured for {why_not}{'; the times hold if the load stays' if is_finite else ''}"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at
@@ -273,7 +277,8 @@ def _cause(resource: Resource, projection: Projection, kind: Kind, rates: RatesB
     if cause is None:
         return ""
     if projection.state == "exhausted":
-        return f"{cause.text}, average of the last 5 minutes"
+        end = clock_time(projection.at - (projection.data_age_s or 0.0), now=projection.at)
+        return f"{cause.text}, average of the 5 minutes to {end}"
     held = kind.limits.get(projection.binding)
     if projection.binding == resource.limit.binding and cause.rate < AT_LIMIT * resource.limit.rate:
         held = None  # it only would be, if there were more

@@ -81,7 +81,10 @@ def parse_episode(record: Mapping[str, Any]) -> Episode:
 
 
 def lasting_fix(kind: Kind, resource: Resource) -> str:
-    """The soonest change, and of those the cheapest, with which the bucket would last at its highest rate; empty without one."""
+    """The soonest change, and of those the cheapest, with which the bucket would last at its highest rate; empty without one.
+
+    One that costs more each month is not sized by the worst hour, but by the load of two weeks, which ``advise`` reads.
+    """
     if resource.bucket is None:
         return ""
     # The bucket's own rate may allow for what AWS does not say. Nothing serves more than the limit.
@@ -89,7 +92,12 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     lasting = soonest(
         fix for fix in kind.changes(resource, demand, {}) if fix.takes != "is under way"
     )
-    return lasting[0].text if lasting else ""
+    if not lasting:
+        return ""
+    if lasting[0].usd_month is not None and round(lasting[0].usd_month, 2) > 0:
+        command = f"burstwatch advise {resource.id} --region {resource.region}"
+        return f"see what its load of two weeks needs: {command}"
+    return lasting[0].text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -208,7 +208,10 @@ def test_an_unlimited_instance_warns_of_the_charge_and_never_pages(cloud: Cloud)
     brief = found.brief(CPU)
     assert brief.headline.startswith("have run out (")
     assert brief.at_zero.short == "extra CPU is billed"
-    assert brief.at_zero.note == "0.05 USD a vCPU-hour, 0.08 USD an hour at full load"
+    assert (
+        brief.at_zero.note
+        == "0.08 USD an hour at full load (0.05 USD a vCPU-hour over the baseline)"
+    )
 
 
 def test_without_its_mode_an_instance_is_unknown_and_with_it_known_again(cloud: Cloud) -> None:

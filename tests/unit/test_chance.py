@@ -49,7 +49,7 @@ def test_a_danger_has_a_chance_or_the_reason_why_nobody_knows_it(
     why_not = why_no_chance(resource)
     if why_not:
         assert assessment.chance is None
-        assert brief.chance == f"no figure for {why_not}; expected only if the load lasts"
+        assert brief.chance == f"never measured for {why_not}; the times hold if the load stays"
         assert assessment.projection.state == "finite"
         assert "chance" not in brief.numbers
     else:

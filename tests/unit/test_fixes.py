@@ -299,7 +299,7 @@ def test_storage_that_was_changed_lately_is_advised_to_wait_with_the_time(
         (
             "efs_file_system",
             {"FileSystemId": "fs-1", "SizeInBytes": {"Value": 58 * 1024**3}, "NumberOfMountTargets": 1},
-            "change to provisioned throughput of 100 MiB/s",
+            "see what its load of two weeks needs: burstwatch advise x --region us-east-1",
         ),
         ("ec2_instance_cpu", {"InstanceId": "i-1", "InstanceType": "t3.medium"}, "switch to Unlimited mode"),
     ],
@@ -363,14 +363,15 @@ def test_the_surplus_of_a_database_costs_what_its_engine_and_its_region_say(
     }  # fmt: skip
     kind = find_kinds()["rds_instance_cpu"]
     is_everywhere = engine in {"mysql", "mariadb", "postgres"}
-    bills = "billed after 6 h more of full load"
-    told = f"{bills}, {usd} USD a vCPU-hour, 0"
-    for region, note in (("us-east-1", told), ("sa-east-1", told if is_everywhere else bills)):
+    slows = "not slowed, uses surplus credits"
+    price = f"USD an hour at full load ({usd} USD a vCPU-hour over the baseline)"
+    for region, is_priced in (("us-east-1", True), ("sa-east-1", is_everywhere)):
         thing = Thing(id="orders", name="", tags={}, item=item, unit=f"123456789012/{region}")
         (resource,) = kind.describe(thing, {}, 0.0)
-        assert kind.at_zero(resource).short == "surplus credits are used"
-        assert kind.at_zero(resource).note.startswith(note)
-        assert note == told or kind.at_zero(resource).note == bills
+        assert kind.at_zero(resource).short == "billed after 6 h more"
+        assert kind.at_zero(resource).note.startswith(slows)
+        assert kind.at_zero(resource).note.endswith(price) == is_priced
+        assert is_priced or kind.at_zero(resource).note == slows
 
 
 def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_allowed_for() -> None:
@@ -378,4 +379,6 @@ def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_all
     kind = find_kinds()["ec2_instance_cpu"]
     thing = Thing(id="i-1", name="", tags={}, item=item, unit="123456789012/us-east-1")
     (resource,) = kind.describe(thing, {"instance_types": {}, "credit_specifications": {}}, 0.0)
-    assert lasting_fix(kind, resource).endswith("covers the current load of 2 vCPU")
+    assert lasting_fix(kind, resource).endswith("burstwatch advise i-1.cpu --region us-east-1")
+    fixes = [fix.effect for fix in kind.changes(resource, 2.0, {})]
+    assert "covers the current load of 2 vCPU" in fixes
