@@ -74,7 +74,7 @@ def usd(amount: float) -> str:
 
 def balance(ratio: float) -> str:
     """A share of a bucket in whole percent: never 0% while there is something in it."""
-    return "under 1%" if 0 < ratio < 0.005 else f"{ratio:.0%}"  # noqa: PLR2004 - half a percent
+    return "under 1%" if 0 < ratio <= 0.005 else f"{ratio:.0%}"  # noqa: PLR2004 - half a percent
 
 
 def percent(chance: float) -> str:
@@ -176,9 +176,11 @@ def shortened(name: str, length: int) -> str:
     """
     if len(name) <= length:
         return name
-    last = name.rpartition("/")[2]
+    last = name.rstrip("/").rpartition("/")[2]
     if len(last) + 2 <= length:
         return f"…/{last}"
+    if len(last) <= length:
+        return last
     head = length // 3
     return f"{last[:head]}…{last[len(last) - (length - head - 1) :]}"
 

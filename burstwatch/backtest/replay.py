@@ -4,7 +4,7 @@ At each *now* only those rows are seen that CloudWatch would have published.
 """
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from burstwatch.config import Config
 from burstwatch.fixes.surplus import Charge
 from burstwatch.forecast.policy import assess
-from burstwatch.history.history import build_history
+from burstwatch.history.history import History, build_history
 from burstwatch.history.observations import (
     Observation,
     Resource,
@@ -20,8 +20,10 @@ from burstwatch.history.observations import (
     Verdict,
     after_first_credits,
     observe,
+    of_machine,
 )
 from burstwatch.history.past import to_past
+from burstwatch.history.points import LevelPoint
 from burstwatch.history.track import look_back_s
 from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.kinds.base import Kind
@@ -137,23 +139,62 @@ class Played:
         levels, demand = points or to_points(rows, resource, period_s, kind)
         cut, bucket = resource.reporting.history_from_s, resource.bucket
         levels = [point for point in levels if cut is None or point.start_s >= cut]
-        past = to_past([point for point in demand if cut is None or point.start_s >= cut])
+        demand = [point for point in demand if cut is None or point.start_s >= cut]
         self._refill_s = bucket.capacity / bucket.refill if bucket else 0.0
-        self._history = observe(resource, self.start_s, levels, demand, past=past).history
+        self._levels, self._demand, self._past = levels, demand, to_past(demand)
         # Before the first credits of a bucket that began empty, nobody knew that they would come.
         kept = after_first_credits(levels, resource)
+        self._history = self._built(kept)
         self._credits_s, self._without_credits = -math.inf, self._history
         if bucket and len(kept) < len(levels):
             self._credits_s = kept[0].end_s
-            self._without_credits = build_history(
-                bucket, levels, demand, past=past, is_slow=resource.is_slow
-            )
+            self._without_credits = self._built(levels)
+
+    def _built(self, levels: Sequence[LevelPoint]) -> History | None:
+        """The history of levels, with all that is known of the load."""
+        bucket, is_slow = self._resource.bucket, self._resource.is_slow
+        if bucket is None:
+            return None
+        return build_history(bucket, levels, self._demand, past=self._past, is_slow=is_slow)
+
+    def _of_machine(self, now: float, seen_s: float) -> Observation | None:
+        """The observation at ``now`` of a machine that began in what a look asks for, up to ``seen_s``; None without one."""
+        bucket = self._resource.bucket
+        if bucket is None or not self._resource.terms.starts_empty:
+            return None
+        back_s = look_back_s(bucket)
+        start, end = (
+            bisect_right(self._levels, at, key=lambda point: point.end_s)
+            for at in (now - back_s, seen_s)
+        )
+        levels = self._levels[start:end]
+        from_s = max(now - back_s, self.start_s)
+        machine = of_machine(self._resource, levels, from_s)
+        if machine is self._resource:
+            return None
+        since_s = machine.reporting.history_from_s or 0.0
+        begin, newest = (
+            bisect_left(self._demand, at, key=lambda point: point.start_s)
+            for at in (since_s, seen_s)
+        )
+        return observe(
+            self._resource,
+            now,
+            levels,
+            self._demand[begin:newest],
+            looked_back_s=back_s,
+            levels_from_s=from_s,
+        )
 
     def at(self, now: float, delay_s: float, config: Config) -> Observation:
         """The observation that was possible at ``now``."""
         rows_seen = bisect_right(self._row_ends, now - delay_s)
         # The recording itself is the witness: a row without values is a silent volume.
         age_s = now - self._row_ends[rows_seen - 1] if rows_seen else math.inf
+        unit_is_fresh = age_s <= config.max_data_age_s + self.period_s
+        of_machine_then = self._of_machine(now, now - delay_s)
+        if of_machine_then is not None:
+            return replace(of_machine_then, unit_is_fresh=unit_is_fresh)
         whole = self._history if now - delay_s >= self._credits_s else self._without_credits
         history = whole and whole.until(now - delay_s)
         back_s = look_back_s(self._resource.bucket)
@@ -170,7 +211,7 @@ class Played:
             resource=self._resource,
             at=now,
             history=history,
-            unit_is_fresh=age_s <= config.max_data_age_s + self.period_s,
+            unit_is_fresh=unit_is_fresh,
             looked_back_s=min(back_s, now - (self._row_ends[0] - self.period_s)),
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
-from burstwatch.formatting import number, plain_name, printable, span, table, usd
+from burstwatch.formatting import balance, number, plain_name, printable, span, table, usd
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
@@ -189,7 +189,7 @@ def _sentence(record: AdviceRecord) -> str:
         runs = f"runs out {_times(dry)}" if dry else "never runs out"
         text += f" In a replay with that setting, the same load {runs}"
         lowest = record["balance_lowest_afterwards"]
-        text += f", never under {lowest:.0%}." if lowest is not None else "."
+        text += f", never under {balance(lowest)}." if lowest is not None else "."
     usd, usd_afterwards = record["usd_month"], record["usd_month_afterwards"]
     if usd is not None and usd_afterwards is not None:
         before = "as now" if round(usd_afterwards - usd, 2) == 0 else f"instead of {usd:,.2f}"

@@ -10,7 +10,7 @@ from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
 from burstwatch.cli.recorded import USUAL_DELAY_S
 from burstwatch.config import Config
-from burstwatch.formatting import cut, recorded_time, span, table
+from burstwatch.formatting import balance, cut, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT
 
 HEADINGS = (
@@ -121,7 +121,7 @@ def past_report(
             record["id"],
             cut(record["name"], LONGEST_NAME),
             span(record["run_out_s"]) if record["run_out_count"] else "-",
-            "-" if record["balance_lowest"] is None else f"{record['balance_lowest']:.0%}",
+            "-" if record["balance_lowest"] is None else balance(record["balance_lowest"]),
             recorded_time(record["pages"][0]["at"]) if record["pages"] else "-",
             record["type"],
         )

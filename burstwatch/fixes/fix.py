@@ -125,9 +125,11 @@ class Fix:
             return f"{self.action}. {self.effect[:1].upper()}{self.effect[1:]}"
         if self.takes == "is under way":
             return f"{self.action}: {self.effect}"
-        in_use = "without downtime" if self.has_downtime is False else ""
-        terms = ", ".join(filter(None, [self.price, self.takes, in_use]))
-        return f"{self.action} ({terms}): {self.effect}{'; it cannot be undone' if self.is_for_good else ''}"
+        terms = ", ".join(filter(None, [self.price, self.takes]))
+        no_downtime = "no downtime" if self.has_downtime is False else ""
+        for_good = "it cannot be undone" if self.is_for_good else ""
+        effects = "; ".join(filter(None, [self.effect, no_downtime, for_good]))
+        return f"{self.action} ({terms}): {effects}"
 
     @property
     def names_type(self) -> bool:

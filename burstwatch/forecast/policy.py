@@ -28,7 +28,7 @@ from burstwatch.forecast.projection import Projection, project
 from burstwatch.formatting import span
 from burstwatch.history.history import History
 from burstwatch.history.observations import Observation, Verdict
-from burstwatch.history.track import starting_s
+from burstwatch.history.track import JUMP_RATIO, starting_s
 
 #: Published as the metric ``Severity``. Unknown is never published: it has no number. What cannot
 #: be watched has one, which ends the alarms of the time before.
@@ -42,6 +42,8 @@ SEVERITY: dict[Verdict, int] = {
 }
 #: The lag of the data is rounded up to this, so that the moments of a replay judge an instant of the past alike.
 LAG_STEP_S = 30.0
+#: The share from which on what a machine has gathered since its start is worth a page when it is spent.
+GATHERED_RATIO = 0.05
 #: The verdicts for which somebody is woken.
 PAGED: frozenset[Verdict] = frozenset({"critical", "exhausted"})
 
@@ -52,6 +54,7 @@ class Assessment:
 
     ``danger`` is the part of the reason that the projection does not give: why it is near, or still counts as bad.
     ``ago_s`` is how long ago it was in danger, of one that still counts as bad; 0 for one that is in danger now.
+    ``history_from_s`` is since when its levels count, None where all do.
     ``chance`` is how likely it is to run out within two hours, 0 to 1: None where it is far from that, is empty, or nobody
     can say.
     """
@@ -62,6 +65,7 @@ class Assessment:
     danger: str = ""
     ago_s: float = 0.0
     chance: float | None = None
+    history_from_s: float | None = None
 
 
 def not_known(reason: str, now: float) -> Assessment:
@@ -72,8 +76,10 @@ def not_known(reason: str, now: float) -> Assessment:
 
 def assess(observation: Observation, config: Config, model: Model = MODEL) -> Assessment:
     """Assess one observation."""
-    assessment = _assess(observation, config, model)
     resource = observation.resource
+    assessment = replace(
+        _assess(observation, config, model), history_from_s=resource.reporting.history_from_s
+    )
     if resource.terms.starts_empty and SEVERITY.get(assessment.verdict, 0) > SEVERITY["watch"]:
         assessment = _unless_new(assessment, observation)
     if resource.terms.highest_verdict == "exhausted":
@@ -89,6 +95,9 @@ def _unless_new(assessment: Assessment, observation: Observation) -> Assessment:
         return assessment
     if resource.terms.launch_ratio > 0 and history.first_level() >= resource.terms.launch_ratio / 2:
         return assessment  # it began with credits, and has spent them
+    highest = max(filter(math.isfinite, history.levels[: history.size]), default=0.0)
+    if highest >= GATHERED_RATIO and history.levels[history.size - 1] < highest - JUMP_RATIO:
+        return assessment  # it has gathered some, and spends them
     age_s = observation.at - started_s
     if age_s >= starting_s(bucket) or history.track.last_recovered[history.size - 1] >= 0:
         return assessment
@@ -121,12 +130,19 @@ def _assess(observation: Observation, config: Config, model: Model) -> Assessmen
         lag_s=math.ceil(lag_s / LAG_STEP_S) * LAG_STEP_S,
         no_chance=why_no_chance(observation.resource),
     )
-    return _judged(projection, judge, ended_s=history.level_age_s(projection.at) - lag_s)
+    return _judged(
+        projection,
+        judge,
+        ended_s=history.level_age_s(projection.at) - lag_s,
+        starts_empty=observation.resource.terms.starts_empty,
+    )
 
 
-def _judged(projection: Projection, judge: Judge, *, ended_s: float) -> Assessment:
+def _judged(
+    projection: Projection, judge: Judge, *, ended_s: float, starts_empty: bool
+) -> Assessment:
     """Put a projection and its danger together; ``ended_s`` is for how long there has been no I/O."""
-    danger = _danger(projection, judge, ended_s=ended_s)
+    danger = _danger(projection, judge, ended_s=ended_s, starts_empty=starts_empty)
     reason = _reason(projection)
     if danger.why:
         reason = f"{reason}; {danger.why}"
@@ -146,13 +162,17 @@ def _at_most(verdict: Verdict, highest: Verdict) -> Verdict:
     return verdict if verdict == "unknown" or SEVERITY[verdict] <= SEVERITY[highest] else highest
 
 
-def _danger(projection: Projection, judge: Judge, *, ended_s: float) -> Danger:
-    """The worst of now, of what is held from before, and of an incident that is not over."""
+def _danger(projection: Projection, judge: Judge, *, ended_s: float, starts_empty: bool) -> Danger:
+    """The worst of now, of what is held from before, and of an incident that is not over.
+
+    The zeros that a bucket of a machine ``starts_empty`` with look like an incident. That is no news once it refills.
+    """
     history = judge.history
     if not history.bucket.can_drain:
         return SAFE
     if judge.is_worst and _is_worst_near(projection, judge.margins):
         return Danger(verdict="critical", why=why_worst(judge.margins))
+    now = SAFE if projection.state == "idle" else judge.at(history.size)
     periods_since_empty = history.since_empty()
     # Where there are no more datapoints it has refilled as far as the projection says.
     refilled = projection.level.likely if projection.state == "idle" and projection.level else 0.0
@@ -160,8 +180,11 @@ def _danger(projection: Projection, judge: Judge, *, ended_s: float) -> Danger:
     if periods_since_empty is not None and refilled < back_at:
         since_s = periods_since_empty * history.period_s + history.level_age_s(projection.at)
         why = f"ran out {span(since_s)} ago and is not yet back at {back_at:.0%}"
-        return Danger(verdict="critical", why=why)
-    now = SAFE if projection.state == "idle" else judge.at(history.size)
+        return Danger(
+            verdict="critical",
+            why=why,
+            ago_s=since_s if starts_empty and now.verdict != "critical" else 0.0,
+        )
     if now.verdict == "critical":
         return now
     return judge.relapse(ended_s) or judge.held(now, ended_s=ended_s)

@@ -4,6 +4,7 @@ The credits belong to the machine. A database or a node keeps its id while AWS g
 AWS's answers says when.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -38,9 +39,12 @@ def machine_since(
             return None
         begin = 0
     since_s = series.starts[begin]
-    refills = series.ratios[-1] > series.ratios[begin]
-    is_young = levels[-1].end_s - since_s <= REFILLS_WITHIN_S
-    return since_s if refills or is_young else None
+    late = bisect_left(series.starts, since_s + REFILLS_WITHIN_S)
+    is_young = late == len(series.starts)
+    # A bucket that is held at zero shows a little now and then.
+    refills = series.ratios[-1] > max(EMPTY_RATIO, series.ratios[begin])
+    stayed_empty = any(ratio <= EMPTY_RATIO for ratio in series.ratios[late:])
+    return since_s if is_young or (refills and not stayed_empty) else None
 
 
 def _last_change(series: LevelSeries, bucket: Bucket, *, reports_when_idle: bool) -> int | None:

@@ -210,7 +210,7 @@ def after_first_credits(levels: Sequence[LevelPoint], resource: Resource) -> Seq
     return levels[min(begin, max(0, len(levels) - 1)) :]
 
 
-def _of_machine(resource: Resource, levels: Sequence[LevelPoint], from_s: float | None) -> Resource:
+def of_machine(resource: Resource, levels: Sequence[LevelPoint], from_s: float | None) -> Resource:
     """The resource as its newest machine is: its credits may have begun later than what AWS lists of it."""
     bucket, reporting = resource.bucket, resource.reporting
     if bucket is None or not resource.terms.starts_empty:
@@ -241,7 +241,7 @@ def observe(  # noqa: PLR0913 - all that a look knows
 
     ``levels_from_s`` is since when every level is known, None where that is not so.
     """
-    resource = _of_machine(resource, levels, levels_from_s)
+    resource = of_machine(resource, levels, levels_from_s)
     cut = resource.reporting.history_from_s
     history = None
     if resource.bucket is not None:

@@ -33,6 +33,8 @@ REPLACED_BY = {
     "aws:ec2:fleet-id": "the EC2 Fleet {}",
 }
 #: Tags by which people say that Terraform makes a thing; it has none of its own.
+#: Values of a tag such as ``terraform`` that deny it.
+NOT_SO = frozenset({"", "0", "false", "n", "no", "none"})
 TERRAFORM, TERRAFORM_TAGS = "terraform", frozenset({"managedby", "createdby", "provisioner", "iac"})
 STACK, STACK_PART = "aws:cloudformation:stack-name", "aws:cloudformation:logical-id"
 
@@ -72,9 +74,10 @@ def replacer_of(tags: Mapping[str, str]) -> str:
 def is_made_by_terraform(tags: Mapping[str, str]) -> bool:
     """True if a tag says that Terraform makes a thing."""
     return any(
-        TERRAFORM in key.lower()
+        (TERRAFORM in key.lower() and value.lower() not in NOT_SO)
         or (
             TERRAFORM in value.lower()
+            and not value.lower().startswith("no")
             and "".join(filter(str.isalpha, key)).lower() in TERRAFORM_TAGS
         )
         for key, value in tags.items()

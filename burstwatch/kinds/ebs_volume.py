@@ -89,7 +89,8 @@ def _host_name(instance: Item) -> str:
 def _host(attachment: Item, instance: Item) -> str:
     """The name of the host and the device, or nothing where the host has no name."""
     name = _host_name(instance)
-    return f"{name} {attachment.get('Device') or ''}".strip() if name else ""
+    device = (attachment.get("Device") or "").rpartition("/")[2]
+    return f"{name} {device}".strip() if name else ""
 
 
 def _on_nitro(resource: Resource) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from burstwatch.config import Links
-from burstwatch.formatting import clock_time, cut, hour_of, plain_name, shortened, span
+from burstwatch.formatting import balance, clock_time, cut, hour_of, plain_name, shortened, span
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.episode import Episode
@@ -161,7 +161,7 @@ def over_message(
     at_zero_s = episode.at_zero_s if episode else None
     level = ""
     if episode and episode.lowest_ratio is not None:
-        level = f"never under {episode.lowest_ratio:.0%}"
+        level = f"never under {balance(episode.lowest_ratio)}"
     if timeline.empty_s is not None:
         level = f"first empty at {clock_time(timeline.empty_s, now=at)}"
     if at_zero_s:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 #: ``Times: opened 2026-01-31T14:28:00Z, paged 2026-01-31T14:30:00Z``; before, each time had a line of its own.
 _LINE = re.compile(r"^(?:Times: opened|Opened:|Paged:|Empty:|Over:) \d{4}-.*$", re.MULTILINE)
 _TIME = re.compile(
-    r"(opened|paged|empty|changing|over):? (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?=,|$)", re.IGNORECASE
+    r"(opened|paged|empty|changing|unknown|over):? (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?=,|$)",
+    re.IGNORECASE,
 )
 
 
@@ -16,13 +17,15 @@ _TIME = re.compile(
 class Timeline:
     """Times of an episode in unix seconds: its first alarm, its page, an empty bucket, its end.
 
-    ``changing_s`` is since when a change of the resource is under way, and None while there is none.
+    ``changing_s`` is since when a change of the resource is under way, and None while there is none. ``unknown_s`` is
+    when the text was written without a balance, and None where it has one.
     """
 
     opened_s: float
     paged_s: float | None = None
     empty_s: float | None = None
     changing_s: float | None = None
+    unknown_s: float | None = None
     over_s: float | None = None
 
     @property
@@ -33,6 +36,7 @@ class Timeline:
             "paged": self.paged_s,
             "empty": self.empty_s,
             "changing": self.changing_s,
+            "unknown": self.unknown_s,
             "over": self.over_s,
         }
         known_times = [f"{name} {_iso(at)}" for name, at in times.items() if at is not None]
@@ -51,6 +55,7 @@ def read_timeline(description: str, *, made_at: float) -> Timeline:
         paged_s=times.get("paged"),
         empty_s=times.get("empty"),
         changing_s=times.get("changing"),
+        unknown_s=times.get("unknown"),
         over_s=times.get("over"),
     )
 

@@ -9,7 +9,7 @@ from burstwatch.aws.look.memory import Memory
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import thing_id
-from tests.aws.sweeping import run_sweep
+from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import drain, examples_of, put_examples, sweep_kinds
 
@@ -158,3 +158,30 @@ def test_a_page_that_was_answered_by_unlimited_mode_does_not_end_as_credits_that
     over = [text for text in texts(cloud) if text.startswith("RESOLVED")]
     assert over
     assert all(": is in Unlimited mode now, and does not slow down (" in text for text in over)
+
+
+def test_once_the_balance_is_known_again_the_page_says_so_and_has_its_command(
+    cloud: Cloud,
+) -> None:
+    """Before and after a change of size nothing is known for some sweeps; the volume is empty all the time."""
+    memory, disk = Memory(), Disk(cloud, percent=10.0)
+    for _ in range(9):
+        disk.minute(iops=3_000)
+    run_sweep(cloud, memory)
+    there = cloud.aws.regions["us-east-1"]
+    there.volumes[disk.id].update(Size=200)
+    change = {
+        "VolumeId": disk.id, "ModificationState": "optimizing", "OriginalVolumeType": "gp2", "OriginalSize": 100,
+        "TargetVolumeType": "gp2", "TargetSize": 200, "StartTime": datetime.fromtimestamp(NOW, tz=UTC), "Progress": 3,
+    }  # fmt: skip
+    there.modifications[disk.id] = change
+    for minute in range(40):
+        verdict = run_sweep(cloud, memory).snapshot.assessments[disk.id][1].verdict
+        if minute == 15:
+            ended = datetime.fromtimestamp(cloud.clock.now, tz=UTC)
+            change.update(ModificationState="completed", Progress=100, EndTime=ended)
+        told = texts(cloud)
+        assert any("credits are unknown (" in text for text in told) == (verdict == "unknown")
+        disk.minute(iops=600)
+    assert verdict == "exhausted"
+    assert any("have run out (" in text and "\nCommand: " in text for text in texts(cloud))

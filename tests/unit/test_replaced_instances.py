@@ -63,6 +63,7 @@ def test_a_name_that_nobody_would_print_stands_in_no_text() -> None:
     [
         ({"ManagedBy": "Terraform"}, True), ({"managed-by": "terraform/live/db"}, True), ({"terraform": "true"}, True),
         ({"tf:Terraform-Module": "x"}, True), ({"Provisioner": "terraform"}, True), ({"Name": "terraform-state"}, False),
+        ({"terraform": "false"}, False), ({"Terraform": "No"}, False), ({"managed-by": "no-terraform"}, False),
         ({"ManagedBy": "cloudformation"}, False), ({}, False),
     ],
 )  # fmt: skip

@@ -123,11 +123,12 @@ class _Draft:
                 self.rewrite.append((alarm, replace(times, over_s=now)))
 
     def retell(self, alarms: Sequence[Alarm], now: float, *, is_changing: bool) -> None:
-        """Rewrite those of one resource's alarms that do not know that a change has begun, or has ended."""
+        """Rewrite those of one unknown resource's alarms that do not know that a change has begun, or has ended."""
         for alarm in alarms:
             knows = alarm.timeline.changing_s is not None
             if knows != is_changing and alarm.timeline.over_s is None:
-                times = replace(alarm.timeline, changing_s=now if is_changing else None)
+                changing_s = now if is_changing else None
+                times = replace(alarm.timeline, changing_s=changing_s, unknown_s=now)
                 self.rewrite.append((alarm, times))
 
     def postpone(self, most: int) -> None:
@@ -306,9 +307,9 @@ def _is_unsure(
         return False
     if resource.id in snapshot.guessed:
         return True
-    if resource.reporting.history_from_s is None:
+    if assessment.history_from_s is None:
         return False
-    age_s, level = snapshot.at - resource.reporting.history_from_s, assessment.projection.level
+    age_s, level = snapshot.at - assessment.history_from_s, assessment.projection.level
     is_not_full = level is None or level.likely < BACK_RATIO
     return age_s < SEEN_ANEW_S or (is_not_full and age_s < config.hold_s)
 

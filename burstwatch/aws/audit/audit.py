@@ -19,7 +19,7 @@ from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.bucket import DAY_S, worst_time_to_empty
 from burstwatch.config import Config
 from burstwatch.forecast.margins import margins_of
-from burstwatch.formatting import span
+from burstwatch.formatting import balance, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S
 from burstwatch.history.track import EMPTY_RATIO
@@ -68,7 +68,8 @@ class Seen:
 
     ``resources`` are the buckets of the resource that it names, ``is_listed_whole`` if every one of its kind could be
     listed. ``values`` are the lowest values of its metric in the last days, None where they could not be read.
-    ``why_nobody`` says why nobody hears it, ``has_own`` if burstwatch has alarms in the account.
+    ``why_nobody`` says why nobody hears it, and ``has_unclear_rule`` if a composite alarm that could tell of it has a rule
+    that is not understood here. ``has_own`` if burstwatch has alarms in the account.
     """
 
     resources: Sequence[Resource]
@@ -76,6 +77,7 @@ class Seen:
     values: Sequence[float] | None
     why_nobody: str
     has_own: bool
+    has_unclear_rule: bool = False
 
     def resource_of(self, metric: str) -> Resource | None:
         """The bucket that has this metric as its level, else any of the resource."""
@@ -105,6 +107,7 @@ def audit_alarms(
             is_listed_whole=of_kind in whole,
             values=None if alarm.watched is None else values.get(alarm.watched.query.key),
             why_nobody=listeners.why_nobody(alarm.definition),
+            has_unclear_rule=listeners.has_unclear_rule(alarm.definition),
             has_own=definitions.has_own,
         )
         audited.append(judge_alarm(alarm, seen))
@@ -204,7 +207,8 @@ def _of_another_metric(alarm: CreditAlarm, watched: Watched, seen: Seen) -> Audi
         why = f"{watched.namespace} has had no {watched.metric} with {names} in {LOOK_BACK_DAYS} days{meant}"
         return "cannot fire", why, None
     if seen.why_nobody:
-        return "tells nobody", seen.why_nobody, None
+        result: AuditResult = "not judged" if seen.has_unclear_rule else "tells nobody"
+        return result, seen.why_nobody, None
     if alarm.is_charge:
         return "only money", "it tells that AWS charges for surplus credits", None
     return "not judged", f"it watches a metric of {names}, and not the level of one resource", None
@@ -213,6 +217,9 @@ def _of_another_metric(alarm: CreditAlarm, watched: Watched, seen: Seen) -> Audi
 def _cannot_fire(alarm: CreditAlarm, resource: Resource | None) -> AuditJudgement | None:
     """Tell why an alarm can never fire, if it cannot."""
     if resource is None:
+        if alarm.definition.get("TreatMissingData") == "breaching":
+            why = "what it watches is gone, or has no credits, and without data it is in ALARM"
+            return "not judged", why, None
         return "cannot fire", "what it watches is gone, or has no credits", None
     if resource.terms.not_watched:
         return "not judged", resource.terms.not_watched, None
@@ -230,6 +237,8 @@ def _never_fired(
     """Tell of an alarm that was silent while its bucket was empty, if it was."""
     if resource is None or not seen.values or not alarm.fires_below or alarm.threshold is None:
         return None
+    if alarm.watched is None or resource.level_metric != alarm.watched.metric:
+        return None  # in Unlimited mode its level is what it owes
     empty = [kind.to_ratio(resource, value) <= EMPTY_RATIO for value in seen.values]
     times = sum(now and not before for before, now in pairwise([False, *empty]))
     if not times or any(map(alarm.crosses, seen.values)):
@@ -246,7 +255,8 @@ def _says_little(
 ) -> AuditJudgement | None:
     """Tell why an alarm that fires helps nobody, or cannot be judged, if so."""
     if seen.why_nobody:
-        return "tells nobody", seen.why_nobody, None
+        result: AuditResult = "not judged" if seen.has_unclear_rule else "tells nobody"
+        return result, seen.why_nobody, None
     not_judged = _other_condition(alarm, watched)
     if not_judged:
         return "not judged", not_judged, None
@@ -261,6 +271,8 @@ def _other_condition(alarm: CreditAlarm, watched: Watched) -> str:
     """Why the condition of an alarm is none that a falling level meets; empty if it is one."""
     if watched.statistic == "SampleCount":
         return "it counts datapoints"
+    if watched.statistic == "Sum":
+        return "it adds up the datapoints of a period"
     return "" if alarm.fires_below else "it fires when the level rises"
 
 
@@ -270,7 +282,13 @@ def _by_time(
     """Judge an alarm that can fire by what a full burst leaves from then on."""
     if resource is None or resource.bucket is None or alarm.threshold is None:
         return "not judged", "its bucket is not known", None
-    ratio = min(1.0, kind.to_ratio(resource, alarm.threshold))
+    ratio = kind.to_ratio(resource, alarm.threshold)
+    if ratio > 1:
+        return (
+            "not judged",
+            "its threshold is above a full bucket: it is in ALARM all the time",
+            None,
+        )
     left_s = worst_time_to_empty(resource.bucket, level=ratio * resource.bucket.capacity)
     left_s -= alarm.delay_s
     margin_s = margins_of(resource, Config()).page_s
@@ -282,7 +300,7 @@ def _by_time(
         (kind.to_ratio(resource, value) for value in seen.values or ()), default=None
     )
     if lowest_ratio is not None and min(1.0, lowest_ratio) >= NEVER_NEAR > ratio:
-        why = f"never under {min(1.0, lowest_ratio):.0%} in {LOOK_BACK_DAYS} days"
+        why = f"never under {balance(min(1.0, lowest_ratio))} in {LOOK_BACK_DAYS} days"
         return "never near", why, left_s
     if seen.has_own and read_owner_tags(resource.tags).watch:
         return "doubled", "burstwatch watches it too, and says how long is left", left_s

@@ -16,6 +16,8 @@ from burstwatch.polling.queries import Query
 Definition: TypeAlias = Mapping[str, Any]
 #: Names of alarms that burstwatch makes.
 OWN_PREFIX = "burstwatch/"
+#: How the namespaces of AWS's own metrics begin.
+OF_AWS = "AWS/"
 #: A metric that is meant to be of credits, also where it is misspelt.
 OF_CREDITS = re.compile(r"burst|credit|(io|byte|iops|throughput)balance", re.IGNORECASE)
 SIGNS = {
@@ -162,7 +164,8 @@ def credit_alarm(definition: Definition, kinds: Sequence[Kind]) -> CreditAlarm |
     levels = {metric for kind in of_namespace for metric in kind.level_metrics}
     charges = {kind.charge_metric for kind in of_namespace if kind.charge_metric}
     loads = {metric for kind in of_namespace for metric in kind.metrics} - levels
-    if not OF_CREDITS.search(watched.metric) or watched.metric in loads:
+    is_of_aws = watched.namespace.upper().startswith(OF_AWS)
+    if not is_of_aws or not OF_CREDITS.search(watched.metric) or watched.metric in loads:
         return None
     known = levels | charges | loads
     close = get_close_matches(watched.metric, sorted(known), n=1)
@@ -176,7 +179,10 @@ def credit_alarm(definition: Definition, kinds: Sequence[Kind]) -> CreditAlarm |
 
 
 def _watched(definition: Definition) -> Watched | None:
-    """The one metric of an alarm, also where it stands in a list of one; None for an expression or a band."""
+    """The one metric of an alarm, also where it stands in a list of one.
+
+    None for an expression, a band, and a metric of another account.
+    """
     if "MetricName" in definition:
         return Watched(
             namespace=definition.get("Namespace", ""),
@@ -186,7 +192,7 @@ def _watched(definition: Definition) -> Watched | None:
             period_s=float(definition["Period"]),
         )
     queries = definition.get("Metrics", ())
-    if len(queries) != 1 or "MetricStat" not in queries[0]:
+    if len(queries) != 1 or "MetricStat" not in queries[0] or "AccountId" in queries[0]:
         return None
     stat = queries[0]["MetricStat"]
     return Watched(
@@ -207,4 +213,6 @@ def _texts(definition: Definition) -> Iterator[str]:
     """The metrics and the expressions that an alarm on several of them is made of."""
     for query in definition.get("Metrics", ()):
         yield query.get("Expression", "")
-        yield query.get("MetricStat", {}).get("Metric", {}).get("MetricName", "")
+        metric = query.get("MetricStat", {}).get("Metric", {})
+        if metric.get("Namespace", "").upper().startswith(OF_AWS):
+            yield metric.get("MetricName", "")

@@ -9,7 +9,9 @@ from burstwatch.shards import Problem
 
 #: ``ALARM("name")`` or ``ALARM(arn)`` in the rule of a composite alarm, and what turns it around:
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutCompositeAlarm.html (2026-11)
-CHILD = re.compile(r'(NOT\s+)?\bALARM\(\s*"?([^")]+?)"?\s*\)')
+CHILD = re.compile(r'(NOT\s+)?\bALARM\(\s*(?:"([^"]+)"|([^")\s]+))\s*\)', re.IGNORECASE)
+#: What makes of the alarms in a rule something else: a NOT before a group, and constants.
+UNCLEAR = re.compile(r"\bNOT\s*\(|\bTRUE\b|\bFALSE\b", re.IGNORECASE)
 #: CloudWatch may not use the key that AWS manages for SNS, so that nothing is sent:
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Notify_Users_Alarm_Changes.html (2026-11)
 AWS_KEY = "alias/aws/sns"
@@ -25,7 +27,9 @@ class Listeners:
         """Nothing is asked yet."""
         self._clients = clients
         self._by_name = {composite["AlarmName"]: composite for composite in composites}
-        self._parents = _parents(composites)
+        clear = [one for one in composites if not UNCLEAR.search(_without_names(one))]
+        self._parents = _parents(clear)
+        self._unclear = _parents([one for one in composites if one not in clear])
         self._deaf: dict[str, str] = {}
         #: The topics of which nothing is known.
         self.problems: list[Problem] = []
@@ -38,7 +42,14 @@ class Listeners:
             reasons += self._reasons(link)
             if not reasons or not reasons[-1]:
                 return ""
+            unclear = self._unclear.get(link["AlarmName"], ())
+            reasons += [f"the rule of the composite {name} is not understood" for name in unclear]
         return "; ".join(dict.fromkeys(reasons))
+
+    def has_unclear_rule(self, alarm: Definition) -> bool:
+        """True if a composite alarm names it, or one above it, in a rule that is not understood here."""
+        names = [alarm["AlarmName"], *self._above(alarm["AlarmName"])]
+        return any(name in self._unclear for name in names)
 
     def _above(self, name: str) -> list[str]:
         """The composite alarms that go off with an alarm, and those above them."""
@@ -105,8 +116,13 @@ def _parents(composites: Sequence[Definition]) -> Mapping[str, Sequence[str]]:
     """The composite alarms that go off when an alarm does, by its name."""
     parents: dict[str, list[str]] = {}
     for composite in composites:
-        for is_not, child in CHILD.findall(composite.get("AlarmRule", "")):
+        for is_not, quoted, plain in CHILD.findall(composite.get("AlarmRule", "")):
             if not is_not:
-                name = child.rpartition(":alarm:")[2]
+                name = (quoted or plain).rpartition(":alarm:")[2]
                 parents.setdefault(name, []).append(composite["AlarmName"])
     return parents
+
+
+def _without_names(composite: Definition) -> str:
+    """The rule of a composite alarm without the names in it, which may be any words."""
+    return re.sub(r'"[^"]*"', "", composite.get("AlarmRule", ""))

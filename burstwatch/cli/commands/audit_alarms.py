@@ -1,6 +1,7 @@
 """Audit the account's own alarms on credits: which can never fire, which fire too late, which burstwatch replaces.
 
-It changes nothing. Needs cloudwatch:DescribeAlarms beside the permissions of scan.
+It changes nothing. Needs cloudwatch:DescribeAlarms, sns:GetTopicAttributes and sns:ListSubscriptionsByTopic beside the
+permissions of scan.
 """
 
 from argparse import ArgumentParser, Namespace

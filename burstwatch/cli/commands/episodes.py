@@ -17,7 +17,7 @@ from burstwatch.cli.account import (
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.formatting import clock_time, span, table
+from burstwatch.formatting import balance, clock_time, span, table
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.text import email
 
@@ -123,7 +123,7 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
             "still open" if episode.closed_s is None else span(episode.lasted_s),
             _lead(episode),
             _at_zero(episode, now=now),
-            "-" if episode.lowest_ratio is None else f"{episode.lowest_ratio:.0%}",
+            "-" if episode.lowest_ratio is None else balance(episode.lowest_ratio),
             episode.console,
         )
         for episode in episodes
