@@ -11,7 +11,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.shards import thing_id
 from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import NOW, Cloud
-from tests.kinds.playing import drain, examples_of, put_examples, sweep_kinds
+from tests.kinds.playing import drain, examples_of, put_examples, put_levels, sweep_kinds
 
 #: What AWS lists of a thing while a change of it goes on, by kind; and after it, where its state is another.
 CHANGING: dict[str, list[dict[str, Any]]] = {
@@ -185,3 +185,24 @@ def test_once_the_balance_is_known_again_the_page_says_so_and_has_its_command(
         disk.minute(iops=600)
     assert verdict == "exhausted"
     assert any("have run out (" in text and "\nCommand: " in text for text in texts(cloud))
+
+
+def test_a_page_does_not_end_because_aws_replaced_the_node_that_it_is_of(cloud: Cloud) -> None:
+    """The new node has no credits, and the load is still there: they are not back."""
+    memory, kind = Memory(), find_kinds()["elasticache_node_cpu"]
+    examples = examples_of(kind)
+    put_examples(cloud, kind, examples)
+    found = sweep_kinds(cloud, [kind], Memory()).snapshot
+    victim = next(resource for resource, _ in found.buckets if resource.terms.is_throttled)
+    drain(cloud, kind, examples, [victim])
+    bucket = victim.bucket
+    assert bucket is not None
+    step = (bucket.burst - bucket.refill) * 60.0 / bucket.capacity
+    put_levels(cloud, kind, victim, [0.3 + step * back for back in range(40)][::-1], until=NOW)
+    sweep_kinds(cloud, [kind], memory)
+    assert texts(cloud)
+    for _ in range(8):
+        cloud.clock.now += 120.0
+        put_levels(cloud, kind, victim, [0.0, 0.0], until=cloud.clock.now)
+        sweep_kinds(cloud, [kind], memory)
+        assert not any(text.startswith("RESOLVED") for text in texts(cloud))
