@@ -35,6 +35,8 @@ BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
 #: How a line of what to do begins.
 StepLabel: TypeAlias = Literal["Do now", "Do next", "Note", "Command", ""]
+#: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
+BACK_FROM = 0.05
 #: Number of the worst that are named where one message stands for many.
 NAMED_IN_MASS = 10
 
@@ -328,6 +330,10 @@ def _over_title(
         ended_because = "is in Unlimited mode now, and does not slow down"
     if ended_because:
         return title_of("RESOLVED", who(brief), f"{ended_because} ({clock})")
+    level = brief.assessment.projection.level
+    if level is not None and level.likely < BACK_FROM and brief.level:
+        left = f"{brief.level} of its {brief.resource.words.credit_name} left"
+        return title_of("RESOLVED", who(brief), f"no longer in danger ({clock}), {left}")
     back = f"back at {brief.level}" if brief.level else "back"
     without = ""
     if at_zero_s:

@@ -203,7 +203,7 @@ def plan_alarms(
     """Compare what should be with what is.
 
     An *unknown* resource is left as it is: nothing published, nothing deleted; only that AWS is changing
-    it is told. A verdict that was not made at this look ends and begins no alarm that
+    it is told, and a page ends where it cannot be throttled any more, whatever its balance is. A verdict that was not made at this look ends and begins no alarm that
     tells otherwise: another function may have seen more since. A resource that is
     gone ends its alarm only if the inventory is whole, and others before it lacked
     it too.
@@ -213,7 +213,9 @@ def plan_alarms(
     draft = _Draft()
     for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
         own_alarms = present.own.get(resource.id, ())
-        if assessment.verdict == "unknown":
+        if assessment.verdict == "unknown" and _is_answered(resource, own_alarms):
+            draft.update(own_alarms, SEVERITY["ok"], now)
+        elif assessment.verdict == "unknown":
             draft.retell(own_alarms, now, is_changing=bool(resource.changes.under_way))
         else:
             told_severity = told.severity(resource.id)
@@ -281,6 +283,11 @@ def _plan_resource(
         is_changing=bool(resource.changes.under_way),
     )
     draft.end(alarms, severity, now)
+
+
+def _is_answered(resource: Resource, alarms: Sequence[Alarm]) -> bool:
+    """True if somebody was paged for a resource that does not slow down any more, as in Unlimited mode."""
+    return not resource.terms.is_throttled and any(alarm.timeline.paged_s for alarm in alarms)
 
 
 def empty_since(snapshot: UnitSnapshot, resource_id: str) -> float | None:
