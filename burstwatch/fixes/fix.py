@@ -219,7 +219,11 @@ def applied_now(fix: Fix, *, window: str, waiting: Sequence[str]) -> Fix:
     instead = f"now, not in the maintenance window {window} (UTC)" if window else ""
     with_it = f"with what waits for that window: {', '.join(waiting)}" if waiting else ""
     words = ", ".join(filter(None, [instead, with_it]))
-    return replace(fix, effect=f"{fix.effect}; {words}") if words else fix
+    if not words:
+        return fix
+    # What waits may need a restart.
+    has_downtime = None if waiting else fix.has_downtime
+    return replace(fix, effect=f"{fix.effect}; {words}", has_downtime=has_downtime)
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:

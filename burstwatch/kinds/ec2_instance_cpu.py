@@ -94,7 +94,7 @@ def _unlimited_fix(resource: Resource) -> Fix:
     """Unlimited mode, without its price."""
     return Fix(
         action="switch to Unlimited mode",
-        effect="nothing is throttled, and AWS bills the extra vCPU-hours until it is switched back",
+        effect="nothing is throttled, and AWS bills the extra vCPU-hours that it does not earn back; it stays so until it is switched back",
         takes="works immediately",
         commands=(_unlimited(thing_id(resource.id), resource.region),),
         afterwards=Afterwards(bucket=None),

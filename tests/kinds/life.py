@@ -65,15 +65,29 @@ def live(
         if minute % EVERY == 0:
             sweep_kinds(cloud, [kind], memory, config=config)
             cloud.aws.evaluate_alarms()
-    cloud.clock.now += 3 * 3_600.0
+    ended = cloud.clock.now
+    cloud.clock.now += max(map(_rest_s, same))
     for back in range(6):
         for one in same:
-            levels = [1.0] * (1 if back else 150)
+            ages_s = [cloud.clock.now - ended - 60.0 * age for age in range(1 if back else 150)]
+            levels = [_refilled(one, age_s) for age_s in reversed(ages_s)]
             put_levels(cloud, kind, one, levels, until=cloud.clock.now)
         sweep_kinds(cloud, [kind], memory, config=config)
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60.0
     return replace(victim, unit=str(cloud.unit))
+
+
+def _rest_s(resource: Resource) -> float:
+    """Seconds without load until half of a bucket is back."""
+    assert resource.bucket is not None
+    return 0.5 * resource.bucket.capacity / resource.bucket.refill
+
+
+def _refilled(resource: Resource, age_s: float) -> float:
+    """The share of the bucket that is back after so many seconds without load."""
+    assert resource.bucket is not None
+    return min(1.0, resource.bucket.refill * age_s / resource.bucket.capacity)
 
 
 def _step(resource: Resource, kind: Kind, factor: float) -> float:
