@@ -22,10 +22,12 @@ pytestmark = [pytest.mark.clouds, pytest.mark.timeout(0), pytest.mark.on(LOCALEM
 NOT_HERE = r"\w+ measured|errors of function .*|keys|link to the runbooks|managed resources"
 #: What is asked about one resource depends on what it is, and an audit reads only what the account has alarms on.
 READS_WHAT_IT_NEEDS = {"audit-alarms", "explain", "export", "snooze", "unsnooze"}
-#: A topic's key can be named by an alias; with --yes nobody asks whether sweeps go on.
+#: A topic's key can be named by an alias; with --yes nobody asks whether sweeps go on; the account has no alarm on
+#: credits of its own that names a topic.
 OF_COMMANDS = {
     "doctor": {"kms:DescribeKey", "ec2:GetManagedResourceVisibility"},
     "cleanup": {"cloudwatch:GetMetricData"},
+    "audit-alarms": {"sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic"},
 }
 #: Permissions of commands that only other resources, other arguments or a longer past would need.
 NOT_ASKED = {
