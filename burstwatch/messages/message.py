@@ -29,6 +29,8 @@ RUNBOOK_BY_KIND = "resource-critical"
 TITLE_LENGTH = 90
 #: Of a name that has to give way, this much stays in a title.
 SHORTEST_NAME = 12
+#: An id that AWS makes is never cut, so that it can be searched for: ``vol-`` and 17 digits.
+LONGEST_ID = 21
 #: The dashboards in Grafana: of everything, of volumes, and of a resource of any other kind, with the variable that has its id.
 FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
@@ -127,7 +129,9 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
         return title_of(shown, name, f"{brief.says}{effect}")
     forms = _short_forms(brief, effect)
-    room = TITLE_LENGTH - len(f"{shown} {name[:SHORTEST_NAME]}: ")
+    is_id = name == thing_id(brief.resource.id)
+    shortest = LONGEST_ID if is_id else SHORTEST_NAME
+    room = TITLE_LENGTH - len(f"{shown} {name[:shortest]}: ")
     return title_of(shown, name, next((form for form in forms if len(form) <= room), forms[-1]))
 
 
