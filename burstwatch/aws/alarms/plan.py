@@ -202,11 +202,10 @@ def plan_alarms(
 ) -> AlarmPlan:
     """Compare what should be with what is.
 
-    An *unknown* resource is left as it is: nothing published, nothing deleted; only that AWS is changing
-    it is told, and a page ends where it cannot be throttled any more, whatever its balance is. A verdict that was not made at this look ends and begins no alarm that
-    tells otherwise: another function may have seen more since. A resource that is
-    gone ends its alarm only if the inventory is whole, and others before it lacked
-    it too.
+    An *unknown* resource is left as it is: nothing published, nothing deleted; only that AWS is changing it is told, and a
+    page ends where AWS does not throttle it any more, whatever its balance is. A verdict that was not made at this look
+    ends and begins no alarm that tells otherwise: another function may have seen more since. A resource that is gone
+    ends its alarm only if the inventory is whole, and others before it lacked it too.
     """
     present = _partition(alarms, snapshot)
     told = present.told
