@@ -79,9 +79,10 @@ def live(
 
 
 def _rest_s(resource: Resource) -> float:
-    """Seconds without load until half of a bucket is back."""
+    """Seconds without load until half of a bucket is back; all of one of unpublished size, of which half may be little."""
     assert resource.bucket is not None
-    return 0.5 * resource.bucket.capacity / resource.bucket.refill
+    share = 0.5 if resource.terms.is_documented else 1.0
+    return share * resource.bucket.capacity / resource.bucket.refill
 
 
 def _refilled(resource: Resource, age_s: float) -> float:
