@@ -70,21 +70,26 @@ def read_periods(
     ``series`` is account, region, namespace, name, and dimensions as they are stored.
     """
     made_of, column = STATISTICS[statistic]
-    # LocalStack's word for "those without a unit" is NULL_VALUE.
-    units = [] if unit is None else [None if unit == "NULL_VALUE" else unit]
-    unit_filter = "AND unit IS ?9" if units else ""
+    names = ("account", "region", "namespace", "name", "dimensions")
+    values: dict[str, str | int | None] = dict(zip(names, series, strict=True))
+    values |= {"start": start_s, "end": end_s, "period": period_s}
+    unit_filter = ""
+    if unit is not None:
+        unit_filter = "AND unit IS :unit"
+        # LocalStack's word for "those without a unit" is NULL_VALUE.
+        values["unit"] = None if unit == "NULL_VALUE" else unit
     where = f"""
-        WHERE account_id = ?1 AND region = ?2 AND namespace = ?3 AND metric_name = ?4
-        AND dimensions IS ?5 AND timestamp >= ?6 AND timestamp < ?7 {unit_filter}
+        WHERE account_id = :account AND region = :region AND namespace = :namespace AND metric_name = :name
+        AND dimensions IS :dimensions AND timestamp >= :start AND timestamp < :end {unit_filter}
     """
     rows = store.execute(
         f"""
-        SELECT ?6 + (timestamp - ?6) / ?8 * ?8 AS start, {made_of} FROM (
+        SELECT :start + (timestamp - :start) / :period * :period AS start, {made_of} FROM (
             SELECT timestamp, value, 1 AS count FROM SINGLE_METRICS {where}
             UNION ALL
             SELECT timestamp, {column}, sample_count FROM AGGREGATED_METRICS {where}
         ) GROUP BY start ORDER BY start
         """,  # noqa: S608 - put together from constants
-        [*series, start_s, end_s, period_s, *units],
+        values,
     )
     return [(int(start), float(value)) for start, value in rows]
