@@ -420,3 +420,23 @@ def test_an_alarm_on_the_business_with_cards_is_no_alarm_on_credits(cloud: Cloud
     alarm(cloud, "cards", "", Namespace="Shop/Payments", MetricName="CreditCardDeclined", Dimensions=shop,
           ComparisonOperator="GreaterThanThreshold", Threshold=5.0, AlarmActions=[TOPIC])  # fmt: skip
     assert set(audited(cloud)) == {"own"}
+
+
+def test_an_expression_whose_composite_is_not_understood_is_not_said_to_tell_nobody(
+    cloud: Cloud,
+) -> None:
+    """As for an alarm on one metric."""
+    topics(cloud)
+    stat = {"Metric": {"Namespace": "AWS/EBS", "MetricName": "BurstBalance",
+                       "Dimensions": [{"Name": "VolumeId", "Value": volume(cloud)}]}, "Period": 300, "Stat": "Average"}  # fmt: skip
+    there = cloud.aws.regions["us-east-1"].alarms
+    there["own"] = {
+        "AlarmName": "own", "Metrics": [{"Id": "m1", "MetricStat": stat}, {"Id": "e", "Expression": "m1 * 2"}],
+        "EvaluationPeriods": 1, "Threshold": 20.0, "ComparisonOperator": "LessThanThreshold", "AlarmActions": [],
+    }  # fmt: skip
+    there["parent"] = {
+        "AlarmName": "parent", "AlarmRule": "NOT (ALARM(own))", "ActionsEnabled": True, "AlarmActions": [TOPIC],
+    }  # fmt: skip
+    assert audited(cloud)["own"]["result"] == "not judged"
+    there["parent"]["AlarmRule"] = "ALARM(other)"
+    assert audited(cloud)["own"]["result"] == "tells nobody"

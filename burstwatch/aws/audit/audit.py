@@ -178,7 +178,7 @@ def _judged(alarm: CreditAlarm, seen: Seen) -> AuditJudgement:
     """The first link of the chain that is missing, or when the alarm fires."""
     watched = alarm.watched
     if watched is None and seen.why_nobody:
-        return "tells nobody", seen.why_nobody, None
+        return _unheard(seen)
     if watched is None:
         return "not judged", "it watches an expression, and not the level of one resource", None
     if alarm.kind is None:
@@ -197,6 +197,11 @@ def _judged(alarm: CreditAlarm, seen: Seen) -> AuditJudgement:
     )
 
 
+def _unheard(seen: Seen) -> AuditJudgement:
+    """Judge an alarm that nobody is known to hear: a rule that is not understood may still tell somebody."""
+    return "not judged" if seen.has_unclear_rule else "tells nobody", seen.why_nobody, None
+
+
 def _of_another_metric(alarm: CreditAlarm, watched: Watched, seen: Seen) -> AuditJudgement:
     """Judge an alarm on a metric that is no level of one resource, by whether there is any such metric."""
     names = " and ".join(name for name, _ in watched.dimensions) or "no dimension"
@@ -207,8 +212,7 @@ def _of_another_metric(alarm: CreditAlarm, watched: Watched, seen: Seen) -> Audi
         why = f"{watched.namespace} has had no {watched.metric} with {names} in {LOOK_BACK_DAYS} days{meant}"
         return "cannot fire", why, None
     if seen.why_nobody:
-        result: AuditResult = "not judged" if seen.has_unclear_rule else "tells nobody"
-        return result, seen.why_nobody, None
+        return _unheard(seen)
     if alarm.is_charge:
         return "only money", "it tells that AWS charges for surplus credits", None
     return "not judged", f"it watches a metric of {names}, and not the level of one resource", None
@@ -255,8 +259,7 @@ def _says_little(
 ) -> AuditJudgement | None:
     """Tell why an alarm that fires helps nobody, or cannot be judged, if so."""
     if seen.why_nobody:
-        result: AuditResult = "not judged" if seen.has_unclear_rule else "tells nobody"
-        return result, seen.why_nobody, None
+        return _unheard(seen)
     not_judged = _other_condition(alarm, watched)
     if not_judged:
         return "not judged", not_judged, None
