@@ -212,7 +212,7 @@ def plan_alarms(
     draft = _Draft()
     for resource, assessment in sorted(snapshot.assessments.values(), key=urgency):
         own_alarms = present.own.get(resource.id, ())
-        if assessment.verdict == "unknown" and _is_answered(resource, own_alarms):
+        if assessment.verdict == "unknown" and _is_answered(resource, own_alarms, snapshot):
             draft.update(own_alarms, SEVERITY["ok"], now)
         elif assessment.verdict == "unknown":
             draft.retell(own_alarms, now, is_changing=bool(resource.changes.under_way))
@@ -284,9 +284,10 @@ def _plan_resource(
     draft.end(alarms, severity, now)
 
 
-def _is_answered(resource: Resource, alarms: Sequence[Alarm]) -> bool:
-    """True if somebody was paged for a resource that does not slow down any more, as in Unlimited mode."""
-    return not resource.terms.is_throttled and any(alarm.timeline.paged_s for alarm in alarms)
+def _is_answered(resource: Resource, alarms: Sequence[Alarm], snapshot: UnitSnapshot) -> bool:
+    """True if somebody was paged for a resource that was looked at now, and does not slow down any more, as in Unlimited mode."""
+    was_paged = any(alarm.timeline.paged_s for alarm in alarms)
+    return was_paged and resource.id in snapshot.judged and not resource.terms.is_throttled
 
 
 def empty_since(snapshot: UnitSnapshot, resource_id: str) -> float | None:
