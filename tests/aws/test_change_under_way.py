@@ -1,15 +1,20 @@
 """The page was followed: while AWS makes the change it takes no other, and no alarm prints a command that it would refuse."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from burstwatch.aws.alarms.plan import plan_alarms
 from burstwatch.aws.look.memory import Memory
+from burstwatch.aws.look.snapshot import look
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
+from burstwatch.messages.timeline import Timeline
 from burstwatch.shards import thing_id
-from tests.aws.sweeping import Disk, run_sweep
+from tests.aws.sweeping import EVERY_KIND, Disk, run_sweep
+from tests.aws.test_episodes import an_alarm
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import drain, examples_of, put_examples, put_levels, sweep_kinds
 
@@ -206,3 +211,21 @@ def test_a_page_does_not_end_because_aws_replaced_the_node_that_it_is_of(cloud: 
         put_levels(cloud, kind, victim, [0.0, 0.0], until=cloud.clock.now)
         sweep_kinds(cloud, [kind], memory)
         assert not any(text.startswith("RESOLVED") for text in texts(cloud))
+
+
+def test_unlimited_mode_ends_a_page_without_a_balance_only_at_a_look_at_the_instance(
+    cloud: Cloud,
+) -> None:
+    memory, kind = Memory(), find_kinds()["ec2_instance_cpu"]
+    victim = in_danger(cloud, kind.name, memory)
+    modes = cloud.aws.regions["us-east-1"].items["ec2", "DescribeInstanceCreditSpecifications"]
+    modes.append({"InstanceId": thing_id(victim.id), "CpuCredits": "unlimited"})
+    seen = look(
+        cloud.unit, [kind], cloud.clients, EVERY_KIND, Memory(), now=NOW, deadline=cloud.never()
+    )
+    assert seen.assessments[victim.id][1].verdict == "unknown"
+    paged = an_alarm(victim.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
+    paged = replace(paged, kind=kind.name)
+    for judged, count in ((seen.judged, 1), (seen.judged - {victim.id}, 0)):
+        plan = plan_alarms(replace(seen, judged=judged), [paged], EVERY_KIND, now=NOW)
+        assert len([times for _, times in plan.rewrite if times.over_s]) == count
