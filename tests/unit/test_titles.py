@@ -2,13 +2,17 @@
 
 import random
 import string
+from collections import defaultdict
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.names import alarm_name, plain_part
 from burstwatch.formatting import balance, number, plain_name, shortened
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Thing
 from burstwatch.messages.message import SHORTEST_NAME, TITLE_LENGTH, title_of
 
 SAYS = (
@@ -59,3 +63,40 @@ def test_a_small_number_is_not_called_nothing() -> None:
         assert balance(min(1.0, value)) != "0%"
     assert (number(0), balance(0.0)) == ("0", "0%")
     assert (number(0.00098), number(0.04), number(1e-9)) == ("under 0.001", "0.04", "under 0.001")
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "expected"),
+    [
+        ("/company/payments/production/postgres/", 32, "…/postgres/"),
+        ("namespace/" + "a" * 31, 32, "a" * 31),
+        ("namespace/" + "a" * 30, 32, "…/" + "a" * 30),
+    ],
+)
+def test_the_end_of_a_path_stands_whole_where_it_fits(
+    name: str, length: int, expected: str
+) -> None:
+    assert shortened(name, length).rstrip("/") == expected.rstrip("/")
+
+
+@example(0.005)
+@given(st.floats(min_value=0.0, max_value=1.0, exclude_min=True))
+def test_what_is_left_is_never_said_to_be_nothing(ratio: float) -> None:
+    assert balance(ratio) != "0%"
+
+
+@pytest.mark.parametrize(
+    "host", ["prod-payments-postgres-01", "a-very-long-name-of-a-host-that-is-cut-02"]
+)
+def test_the_title_of_a_volume_without_a_name_keeps_the_end_of_its_hosts_name(host: str) -> None:
+    item = {
+        "VolumeId": "vol-1", "VolumeType": "gp2", "Size": 100, "State": "in-use",
+        "Attachments": [{"InstanceId": "i-1", "Device": "/dev/sdf", "State": "attached"}],
+    }  # fmt: skip
+    kind = find_kinds()["ebs_volume"]
+    thing = Thing(id="vol-1", name="", tags={}, item=item, unit="123456789012/us-east-1")
+    related: dict[str, dict[str, Any]] = defaultdict(dict)
+    related["instances"] = {"i-1": {"InstanceId": "i-1", "Tags": [{"Key": "Name", "Value": host}]}}
+    (resource,) = kind.describe(thing, related, 0.0)
+    title = title_of("CRITICAL", resource.words.host, "out of credits in 1 min at this load (14:33Z), then 300 of 3,000 IOPS")  # fmt: skip
+    assert f"{host[-3:]} sdf:" in title
