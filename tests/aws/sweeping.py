@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.sweep import Sweep, sweep
 from burstwatch.config import Config
+from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
+from burstwatch.messages.timeline import Timeline
 from tests.conftest import NOW, Cloud
 
 TOPIC = "arn:aws:sns:us-east-1:123456789012:page"
@@ -81,6 +84,17 @@ def alarms(cloud: Cloud) -> dict[str, str]:
     return {
         name: alarm["StateValue"] for name, alarm in cloud.aws.regions["us-east-1"].alarms.items()
     }
+
+
+def alarm_of(
+    resource_id: str, severity: Verdict, timeline: Timeline, *, kind: str = "ebs_volume"
+) -> Alarm:
+    """An alarm of our own that fires since now."""
+    return Alarm(
+        name=f"burstwatch/burstwatch/{resource_id}/{severity}", kind=kind,
+        resource_id=resource_id, severity=severity, state="ALARM", state_since=NOW,
+        is_enabled=True, timeline=timeline,
+    )  # fmt: skip
 
 
 def operations(cloud: Cloud) -> list[str]:

@@ -13,8 +13,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.timeline import Timeline
 from burstwatch.shards import thing_id
-from tests.aws.sweeping import EVERY_KIND, Disk, run_sweep
-from tests.aws.test_episodes import an_alarm
+from tests.aws.sweeping import EVERY_KIND, Disk, alarm_of, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.playing import drain, examples_of, put_examples, put_levels, sweep_kinds
 
@@ -224,8 +223,8 @@ def test_unlimited_mode_ends_a_page_without_a_balance_only_at_a_look_at_the_inst
         cloud.unit, [kind], cloud.clients, EVERY_KIND, Memory(), now=NOW, deadline=cloud.never()
     )
     assert seen.assessments[victim.id][1].verdict == "unknown"
-    paged = an_alarm(victim.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
-    paged = replace(paged, kind=kind.name)
+    times = Timeline(opened_s=NOW, paged_s=NOW)
+    paged = alarm_of(victim.id, "critical", times, kind=kind.name)
     for judged, count in ((seen.judged, 1), (seen.judged - {victim.id}, 0)):
         plan = plan_alarms(replace(seen, judged=judged), [paged], EVERY_KIND, now=NOW)
         assert len([times for _, times in plan.rewrite if times.over_s]) == count

@@ -9,13 +9,11 @@ import pytest
 
 from burstwatch.aws.alarms import plan as alarm_plan
 from burstwatch.aws.alarms import texts as words
-from burstwatch.aws.alarms.api import Alarm
 from burstwatch.aws.alarms.episodes import of_alarms
 from burstwatch.aws.alarms.plan import plan_alarms
 from burstwatch.aws.client.names import parse_alarm_name
 from burstwatch.aws.look.memory import Memory
 from burstwatch.config import Links
-from burstwatch.history.observations import Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.digest import digest_message, is_false_page, is_near_miss
 from burstwatch.messages.episode import Episode, Measured, measure_levels
@@ -23,7 +21,7 @@ from burstwatch.messages.message import Message
 from burstwatch.messages.timeline import Timeline, read_timeline
 from tests.aws.commands import burstwatch
 from tests.aws.invoking import Context, load
-from tests.aws.sweeping import CONFIG, NOTICE, Disk, run_sweep
+from tests.aws.sweeping import CONFIG, NOTICE, Disk, alarm_of, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds.life import live
 
@@ -262,7 +260,7 @@ def test_every_alarm_of_a_resource_knows_the_page_of_its_episode(cloud: Cloud) -
     assert all(", paged 2" in text for text in ended.values())
     # So the episode is one with a page, whichever of them is deleted last.
     times = read_timeline(ended["warning"], made_at=0.0)
-    alarm = an_alarm(victim.id, "warning", times)
+    alarm = alarm_of(victim.id, "warning", times)
     assert of_alarms([alarm], unit="", closed_s=None).severity == "critical"
 
 
@@ -271,7 +269,7 @@ def test_a_warning_that_follows_a_page_is_no_event(cloud: Cloud) -> None:
     for _ in range(5):
         disk.minute(iops=3_000)
     found = run_sweep(cloud).snapshot
-    paged = an_alarm(disk.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
+    paged = alarm_of(disk.id, "critical", Timeline(opened_s=NOW, paged_s=NOW))
     plan = replace(plan_alarms(found, [], CONFIG, now=NOW), existing={disk.id: (paged,)})
     assert list(words.events(found, plan, [(disk.id, "warning")], [], [], CONFIG)) == []
     ((severity, write),) = words.events(
@@ -314,14 +312,6 @@ def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:
     assert parse_alarm_name("burstwatch/prod/vol-1/critical") == ("", "")
     name = "burstwatch/prod@222222222222.eu-west-1/db/vol-1/critical"
     assert parse_alarm_name(name) == ("222222222222/eu-west-1", "db")
-
-
-def an_alarm(resource_id: str, severity: Verdict, timeline: Timeline) -> Alarm:
-    return Alarm(
-        name=f"burstwatch/burstwatch/{resource_id}/{severity}", kind="ebs_volume",
-        resource_id=resource_id, severity=severity, state="ALARM", state_since=NOW,
-        is_enabled=True, timeline=timeline,
-    )  # fmt: skip
 
 
 def test_an_alarm_that_somebody_silenced_by_hand_stays_so(cloud: Cloud) -> None:
