@@ -108,7 +108,7 @@ def catalog() -> dict[str, Any]:
                 "namespace": kind.namespace,
                 "dimensions": list(kind.dimensions),
                 "metrics": list(kind.metrics),
-                "operations": [listing.operation for listing in kind.listings],
+                "operations": list(dict.fromkeys(listing.operation for listing in kind.listings)),
             }
             for kind in kinds
         ],

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from burstwatch.bucket import Bucket
 from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
@@ -98,21 +98,42 @@ def buckets_of(
     if _is_larger_than_published(instance_type):
         reason = f"AWS publishes no balance for sizes above {LARGEST_PUBLISHED.value:g}xlarge"
         return (without_bucket(resource, not_watched=reason),)
-    rates: tuple[tuple[str, CreditUnit, float, float], ...] = (
-        (IO_BALANCE, "io", float(info["BaselineIops"]), float(info["MaximumIops"])),
-        (
-            BYTE_BALANCE,
-            "MiB",
-            info["BaselineThroughputInMBps"] * MIB_PER_MB,
-            info["MaximumThroughputInMBps"] * MIB_PER_MB,
-        ),
-    )
     numbers = {name: f"{info[key]:.12g}" for name, (key, _) in NUMBERS.items()}
     resource = replace(resource, spec={"type": resource.words.facts["type"], **numbers})
     return tuple(
-        _with_bucket(resource, metric, of, baseline, maximum, reach=reach.get(metric))
-        for metric, of, baseline, maximum in rates
-        if baseline < maximum
+        _with_bucket(resource, metric, bucket, reach=reach.get(metric))
+        for metric, rates in rates_of(spec).items()
+        if (bucket := bursting(*rates)) is not None
+    )
+
+
+class Rates(NamedTuple):
+    """What an instance type sustains and reaches: I/O or MiB a second."""
+
+    sustained: float
+    reached: float
+
+
+def rates_of(spec: Item) -> dict[str, Rates]:
+    """What AWS says that a type sustains and reaches, by the level metric; empty where it says nothing."""
+    info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    if not info:
+        return {}
+    return {
+        IO_BALANCE: Rates(float(info["BaselineIops"]), float(info["MaximumIops"])),
+        BYTE_BALANCE: Rates(
+            info["BaselineThroughputInMBps"] * MIB_PER_MB,
+            info["MaximumThroughputInMBps"] * MIB_PER_MB,
+        ),
+    }
+
+
+def bursting(sustained: float, reached: float) -> Bucket | None:
+    """The bucket that lasts as long at full rate as AWS promises; None for a type that sustains its maximum."""
+    if sustained >= reached:
+        return None
+    return Bucket(
+        capacity=(reached - sustained) * FULL_LASTS.value, refill=sustained, burst=reached
     )
 
 
@@ -156,29 +177,21 @@ def without_bucket(
 
 
 def _with_bucket(
-    resource: Resource,
-    metric: str,
-    of: CreditUnit,
-    baseline: float,
-    maximum: float,
-    *,
-    reach: float | None,
+    resource: Resource, metric: str, bucket: Bucket, *, reach: float | None
 ) -> Resource:
-    """Give the instance its bucket of I/O or of bytes, which lasts as long at full rate as AWS promises."""
+    """Give the instance its bucket of I/O or of bytes."""
+    of: CreditUnit = "io" if metric == IO_BALANCE else "MiB"
     binding: Binding = "instance_iops" if of == "io" else "instance_throughput"
-    bucket = Bucket(
-        capacity=(maximum - baseline) * FULL_LASTS.value, refill=baseline, burst=maximum
-    )
     return replace(
         resource,
         level_metric=metric,
         bucket=bucket,
         terms=BucketTerms(is_documented=False, reach=reach),
-        limit=Limit(rate=maximum, binding=binding),
+        limit=Limit(rate=bucket.burst, binding=binding),
         words=replace(
             resource.words,
             rate_unit=RATE_UNITS[of],
-            facts={**resource.words.facts, **rate_facts(baseline, maximum)},
+            facts={**resource.words.facts, **rate_facts(bucket.refill, bucket.burst)},
         ),
         reporting=replace(resource.reporting, statistic="Average"),
     )

@@ -1,10 +1,13 @@
 """EC2 instances: the I/O and byte credits that all volumes of the instance share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
+from burstwatch.fixes.fix import STOPS, Afterwards, Fix
+from burstwatch.formatting import number
 from burstwatch.history.observations import Changes, Reporting, Resource, Words
 from burstwatch.kinds._disk import LIMITS
 from burstwatch.kinds._ec2 import (
@@ -16,6 +19,7 @@ from burstwatch.kinds._ec2 import (
     managed_by,
     place_of_instance,
     replaced_by,
+    retyped,
     started_at,
     types_in,
 )
@@ -23,11 +27,22 @@ from burstwatch.kinds._instance_ebs import (
     BASIC_PERIOD_S,
     NO_RATE,
     InstanceEbs,
+    Rates,
     buckets_of,
+    bursting,
     has_buckets,
+    rates_of,
     reach_of,
 )
-from burstwatch.kinds.base import DemandMetric, Item, LimitCheck, Lookup, Related, Thing
+from burstwatch.kinds.base import (
+    DemandMetric,
+    Item,
+    LimitCheck,
+    Lookup,
+    RatesByMetric,
+    Related,
+    Thing,
+)
 from burstwatch.sources import Figure, Source
 
 TRAFFIC = Traffic(
@@ -36,7 +51,7 @@ TRAFFIC = Traffic(
     read_bytes="EBSReadBytes",
     write_bytes="EBSWriteBytes",
 )
-TYPES, DISKS = "instance_types", "disks"
+TYPES, DISKS, SIZES = "instance_types", "disks", "sizes"
 WEIGHTING_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configure-bandwidth-weighting.html",
     read="2026-11",
@@ -48,6 +63,8 @@ MOST_SHIFTED = Figure(value=0.25, unit="", source=WEIGHTING_PAGE)
 NOT_LESS = (None, "default", "ebs-1")
 WEIGHTED = "its bandwidth is weighted towards the network, so it sustains less throughput to its volumes than its type"
 MB_S_PER_GBPS = 125.0
+#: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-lifetime.html (2026-11)
+LOSES_STORE = "; the data on its instance store is lost"
 
 
 def _disk_ids(instance: Item) -> list[str]:
@@ -65,6 +82,46 @@ def _disks_that_matter(lists: Mapping[str, Sequence[Item]]) -> set[str]:
         if has_buckets(instance["InstanceType"], specs.get(instance["InstanceType"]))
         for disk_id in _disk_ids(instance)
     }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """A type of the same family, with what it sustains and reaches by the level metric.
+
+    ``has_store`` is whether it has disks of its own, whose data is lost when it stops.
+    """
+
+    type: str
+    has_store: bool
+    rates: tuple[tuple[str, Rates], ...]
+
+
+def families_that_burst(lists: Mapping[str, Sequence[Item]]) -> set[str]:
+    """A filter for all sizes of each family of which a listed instance has balances."""
+    specs = {spec["InstanceType"]: spec for spec in lists.get(TYPES, ())}
+    types = {instance["InstanceType"] for instance in lists["inventory"]}
+    return {f"{name.partition('.')[0]}.*" for name in types if has_buckets(name, specs.get(name))}
+
+
+def _sizes_of(instance_type: str, related: Related) -> tuple[Size, ...]:
+    """The sizes of the family of a type, with those of which AWS says what they sustain."""
+    family = f"{instance_type.partition('.')[0]}."
+    described = (
+        Size(
+            type=name,
+            has_store=bool(spec.get("InstanceStorageSupported")),
+            rates=tuple(rates_of(spec).items()),
+        )
+        for name, spec in related.get(SIZES, {}).items()
+        if name.startswith(family) and not spec.get("BareMetal")
+    )
+    return _shared(tuple(size for size in described if size.rates))
+
+
+@lru_cache(maxsize=256)
+def _shared(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """The same object for the same sizes: a family has a thousand instances."""
+    return sizes
 
 
 def _reach(instance: Item, related: Related) -> dict[str, float]:
@@ -142,6 +199,7 @@ class Ec2InstanceEbs(InstanceEbs):
     lookups = (
         Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=types_in("inventory")),
         Lookup(name=DISKS, listing=VOLUMES, find_ids=_disks_that_matter),
+        Lookup(name=SIZES, listing=INSTANCE_TYPES, find_ids=families_that_burst),
     )
     demand_metrics = tuple(DemandMetric(name=name) for name in TRAFFIC.metrics)
     checks = CHECKS
@@ -185,7 +243,28 @@ class Ec2InstanceEbs(InstanceEbs):
             return buckets_of(
                 weighted, instance_type, _least_of(spec, weighting), _reach(thing.item, related)
             )
-        return buckets_of(resource, instance_type, spec, _reach(thing.item, related))
+        buckets = buckets_of(resource, instance_type, spec, _reach(thing.item, related))
+        sizes = _sizes_of(instance_type, related)
+        return tuple(replace(resource, detail=sizes) for resource in buckets)
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """The smallest size of its family that sustains it, where AWS lists one. What it costs is not known here."""
+        bucket, sizes = resource.bucket, resource.detail or ()
+        metric = resource.level_metric
+        enough = [size for size in sizes if dict(size.rates)[metric].sustained >= demand]
+        if not enough or bucket is None:
+            yield from super().fixes(resource, demand, rates)
+            return
+        smallest = min(enough, key=lambda size: [rate.sustained for _, rate in size.rates])
+        sustained, reached = dict(smallest.rates)[metric]
+        yield Fix(
+            action=f"change to {smallest.type}",
+            effect=f"sustains {number(sustained)} {resource.words.rate_unit}{LOSES_STORE if smallest.has_store else ''}",
+            takes=STOPS,
+            is_for_good=smallest.has_store,
+            commands=retyped(resource.id, resource.region, smallest.type),
+            afterwards=Afterwards(bucket=bursting(sustained, reached), rate=reached),
+        )
 
     def listed(self, instance_type: str) -> Item:
         """An instance of the type."""

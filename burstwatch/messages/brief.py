@@ -5,7 +5,7 @@ Times are absolute, because an alarm is read later than it is written.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -43,7 +43,7 @@ class Brief:
     ``does`` says what happens to the credits, as what follows "orders-db: burst credits", and ``when``. ``chance`` says how
     sure that is. ``level`` is the balance. A phrase that is empty does not apply. ``metric_id`` is the resource's id in our metrics. ``console``
     and ``graph`` are addresses in AWS's console. ``ended_because`` says why nothing is in danger any more, if the credits
-    did not come back.
+    did not come back. ``others`` are the ids of the other volumes of its array, if it stands for one.
     """
 
     resource: Resource
@@ -65,6 +65,7 @@ class Brief:
     console: str
     graph: str
     ended_because: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -165,6 +166,22 @@ def make_brief(
         undone_by=_undone_by(resource, fixes),
         console=console_link(kind, resource),
         graph=graph_link(kind, resource, projection.at),
+    )
+
+
+def of_array(volumes: Sequence[Brief]) -> Brief:
+    """The brief of equal volumes of one host: that of the first, with the name of them all."""
+    worst, *others = volumes
+    if not others:
+        return worst
+    devices = [volume.resource.words.facts.get("device", "") for volume in volumes]
+    device = devices[0].rpartition("/")[2]
+    host = worst.resource.words.host.removesuffix(device).strip() or worst.resource.parents[0]
+    return replace(
+        worst,
+        resource=replace(worst.resource, name=f"{host} array"),
+        place=worst.place.replace(devices[0], " ".join(devices), 1),
+        others=tuple(other.resource.id for other in others),
     )
 
 

@@ -95,7 +95,7 @@ def danger_message(
         where=_where(brief),
         actions=actions(
             [fix.text for fix in brief.fixes],
-            note=brief.undone_by,
+            note=". ".join(filter(None, (brief.undone_by, _for_the_others(brief)))),
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
         facts=_lines(
@@ -113,7 +113,7 @@ def danger_message(
         links=links_of(runbook_of(severity, brief), links, brief, at=brief.at),
         keywords=(event, brief.verdict, brief.resource.kind),
         thread=f"{brief.resource.unit}/{brief.resource.id}",
-        resources=(brief.resource.id,),
+        resources=(brief.resource.id, *brief.others),
         context=machine_context(brief),
     )
 
@@ -410,7 +410,15 @@ def _lasted(timeline: Timeline, at: float) -> str:
 
 def _where(brief: Brief) -> str:
     """Host, device, volume, type, account and region."""
-    return f"Where: {thing_id(brief.resource.id)} ({brief.type}), {brief.place}"
+    ids = " ".join([thing_id(brief.resource.id), *brief.others])
+    return f"Where: {ids} ({brief.type}{' each' if brief.others else ''}), {brief.place}"
+
+
+def _for_the_others(brief: Brief) -> str:
+    """What holds for an array: each of its volumes needs the change."""
+    if not brief.others or not brief.fixes:
+        return ""
+    return f"change all {len(brief.others) + 1} volumes; cost and command are for one"
 
 
 def _snooze(brief: Brief) -> str:

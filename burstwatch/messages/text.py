@@ -10,6 +10,8 @@ from burstwatch.messages.message import Message
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
 DESCRIPTION_LENGTH = 1024
+#: A longer step of a description gives way to all facts; mail and chat have it.
+LONGEST_STEP = 300
 #: A link gives way to so many facts: until when, and how likely it is; the load, and the credits; and what AWS says was exceeded.
 FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 4, "Console": 5, "Graph": 5}
 #: A subject is ASCII and shorter than 100 characters.
@@ -26,13 +28,17 @@ def description(message: Message) -> str:
     timeline = [message.timeline.line] if message.timeline else []
     links = [f"{name}: {address}" for name, address in message.links]
     lines = [f"{message.title}\n{message.where}" if message.where else message.title]
-    lines += [*(step.line for step in message.actions), *message.facts]
+    steps = [step.line for step in message.actions]
+    # A command this long, which also stops the instance, would take the room of what makes a page honest.
+    long_commands = [step for step in steps if len(step) > LONGEST_STEP]
+    steps = [step for step in steps if step not in long_commands]
+    lines += [*steps, *message.facts, *long_commands]
 
     def is_too_long() -> bool:
         last = "\n".join([*timeline, *links])
         name, _ = message.links[len(links) - 1]
         facts = FACTS_BEFORE_LINK[name]
-        outranking = lines[: 1 + len(message.actions) + facts]
+        outranking = lines[: 1 + len(steps) + facts]
         is_first_link = len(links) == 1
         return len(last) > DESCRIPTION_LENGTH // 2 or (
             len("\n".join([*outranking, last])) > DESCRIPTION_LENGTH and not is_first_link

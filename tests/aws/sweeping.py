@@ -32,11 +32,11 @@ CONFIG = replace(EVERY_KIND, kinds="ebs_volume")
 class Disk:
     """A 100 GiB gp2 volume whose every minute a test decides on."""
 
-    def __init__(self, cloud: Cloud, *, percent: float) -> None:
+    def __init__(self, cloud: Cloud, *, percent: float, host: str | None = None) -> None:
+        """It is attached to ``host``, or to an instance of its own."""
         self.cloud = cloud
-        self.id = cloud.aws.add_volume(
-            "gp2", 100, instance_id=cloud.aws.add_instance("m5.large"), name="db"
-        )
+        instance_id = host or cloud.aws.add_instance("m5.large")
+        self.id = cloud.aws.add_volume("gp2", 100, instance_id=instance_id, name="db")
         self.percent = percent
         # As many operations as come in hold a balance that is not full.
         iops = 100 if percent == 100 else 300

@@ -53,7 +53,17 @@ BUCKETS: dict[str, tuple[float, float, float, float] | None] = {
     "i-0aaaaaaaaaaaaaaa4/EBSIOBalance%": None,
 }
 
+#: Sizes of one family: what AWS lists for a filter ``m5.*``.
+SIZES = [
+    _type("m5.large", (3_600, 18_750), (81.25, 593.75)),
+    _type("m5.xlarge", (6_000, 18_750), (143.75, 593.75)),
+    _type("m5.2xlarge", (12_000, 18_750), (287.5, 593.75)),
+    _type("m5.4xlarge", (18_750, 18_750), (593.75, 593.75)),
+    {**_type("m5.metal", (80_000, 80_000), (2_375.0, 2_375.0)), "BareMetal": True},
+]
+
 FOUND: dict[str, dict[str, dict[str, Any]]] = {
+    "sizes": {size["InstanceType"]: size for size in SIZES},
     "instance_types": {
         "m5.large": _type("m5.large", (3_600, 18_750), (81.25, 593.75)),
         "m5.4xlarge": _type("m5.4xlarge", (18_750, 18_750), (593.75, 593.75)),

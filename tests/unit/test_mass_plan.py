@@ -28,6 +28,7 @@ def lookups(count: int) -> int:
         assessed=frozenset(ids),
         lost=frozenset(),
         empty_since=dict.fromkeys(empty, NOW - LONG_EMPTY_S),
+        arrays={},
         is_whole=True,
     )
     CountedId.lookups = 0

@@ -8,10 +8,11 @@ taken away for that, as its OK would be false.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.api import Alarm, id_fingerprint
+from burstwatch.aws.alarms.arrays import find_arrays
 from burstwatch.aws.alarms.mass import RISE_S, Crowd, MassGroup, Sight, plan_groups, severity_of
 from burstwatch.aws.alarms.told import Told
 from burstwatch.aws.client.names import (
@@ -63,7 +64,7 @@ class AlarmPlan:
     reached. ``announced`` are those that already have an alarm. ``rewrite`` are alarms
     that are to tell what has happened since, before the severities are published: an OK must not
     repeat the danger. ``delete`` are names; ``ended`` has the alarms of a resource that are
-    all deleted now.
+    all deleted now, those of an array by the id of one of its volumes.
     ``existing`` are the alarms of each resource, by its id. ``groups`` are the resources that a mass
     alarm stands for, by the id of the group in metrics.
     """
@@ -82,6 +83,13 @@ class AlarmPlan:
     def new_groups(self) -> Mapping[str, MassGroup]:
         """The groups whose mass alarm is to be made, by id."""
         return {key: group for key, group in self.groups.items() if group.state == "new"}
+
+    def alarms_of(self, key: str) -> tuple[Alarm, ...]:
+        """The alarms that there are of a resource, by its id, of an array of both severities, or of another group."""
+        group = self.groups.get(key)
+        if group is None or not group.is_array:
+            return self.existing.get(key, ())
+        return _of_array(group.name, self.existing)
 
 
 @dataclass(kw_only=True)
@@ -290,6 +298,15 @@ def _is_answered(resource: Resource, alarms: Sequence[Alarm], snapshot: UnitSnap
     return was_paged and resource.id in snapshot.judged and not resource.terms.is_throttled
 
 
+def _of_array(name: str, existing: Mapping[str, Sequence[Alarm]]) -> tuple[Alarm, ...]:
+    """The alarms of an array, of which each severity has its own id."""
+    return tuple(
+        alarm
+        for alarm in itertools.chain(*existing.values())
+        if alarm.kind == MASS and group_of(alarm.resource_id) == name
+    )
+
+
 def empty_since(snapshot: UnitSnapshot, resource_id: str) -> float | None:
     """Since when the bucket of a resource has been empty, at the latest; None where that is not known."""
     background = snapshot.backgrounds.get(resource_id)
@@ -399,6 +416,7 @@ def _plan_groups(
                 for resource_id, background in snapshot.backgrounds.items()
                 if background.empty_since_s is not None
             },
+            arrays=find_arrays(snapshot),
             is_whole=not (snapshot.incomplete or snapshot.unlisted or snapshot.blind),
         ),
         least=max(config.mass_from / snapshot.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
@@ -416,12 +434,57 @@ def _plan_groups(
             draft.create = [entry for entry in draft.create if entry not in told_keys]
         if group.state != "held":
             draft.severities[MASS, key] = severity_of(group)
+        if group.state != "held" and not group.is_array:
             there_now = [] if group.alarm is None else [group.alarm]
             draft.update(there_now, severity_of(group), now)
             draft.end(there_now, severity_of(group), now)
         if group.has_grown and group.alarm is not None:
             draft.rewrite.append((group.alarm, group.alarm.timeline))
+    _plan_arrays(draft, snapshot, existing, groups, now=now)
     return by_id
+
+
+def _plan_arrays(
+    draft: _Draft,
+    snapshot: UnitSnapshot,
+    existing: Mapping[str, Sequence[Alarm]],
+    groups: Iterable[MassGroup],
+    *,
+    now: float,
+) -> None:
+    """Tell the alarms of an array what happens to its volumes, as those of one resource are told."""
+    by_name: dict[str, list[MassGroup]] = {}
+    for group in groups:
+        if group.is_array:
+            by_name.setdefault(group.name, []).append(group)
+    for name, same_array in by_name.items():
+        if any(group.state == "held" for group in same_array):
+            continue
+        ids = {volume_id for group in same_array for volume_id in group.resource_ids}
+        empty_since_s = [since for volume_id in ids if (since := empty_since(snapshot, volume_id))]
+        changing = (snapshot.assessments[volume_id][0].changes.under_way for volume_id in ids)
+        severity = max((draft.reached[volume_id] for volume_id in ids), default=0)
+        alarms = _of_array(name, existing)
+        draft.update(
+            alarms,
+            severity,
+            now,
+            empty_s=min(empty_since_s, default=None),
+            is_changing=any(changing),
+        )
+        draft.end(alarms, severity, now)
+        volume_id = min(_listed_of(alarms, snapshot), default="")
+        if volume_id and {alarm.name for alarm in alarms} <= {*draft.delete}:
+            kind = snapshot.assessments[volume_id][0].kind
+            draft.ended[volume_id] = tuple(replace(alarm, kind=kind) for alarm in alarms)
+
+
+def _listed_of(alarms: Iterable[Alarm], snapshot: UnitSnapshot) -> Iterator[str]:
+    """The ids of the volumes that an array's alarms stand for, as far as they are there."""
+    members = frozenset[str]().union(*(alarm.members or () for alarm in alarms))
+    for resource, _ in snapshot.assessments.values() if members else ():
+        if resource.parents and id_fingerprint(resource.id) in members:
+            yield resource.id
 
 
 def _crowd(draft: _Draft, existing: Mapping[str, Sequence[Alarm]], severity: Verdict) -> Crowd:

@@ -21,7 +21,7 @@ from burstwatch.aws.alarms.stack_tags import (
     put_tagged,
     read_stack_tags,
 )
-from burstwatch.aws.alarms.texts import events, message_of_new, message_of_old
+from burstwatch.aws.alarms.texts import brief_of, events, message_of_new, message_of_old
 from burstwatch.aws.alarms.unheard import find_unheard, tell_unheard
 from burstwatch.aws.client.names import (
     LISTING,
@@ -283,7 +283,7 @@ def _keep_members(
             alarm, before = group.alarm, group.alarm.members or frozenset()
             yield from write_members(clients, alarm.name, alarm.arn, group.members, before=before)
         if group.alarm is None and key in created_keys:
-            name = _mass_alarm_name(snapshot, key, group.severity, prefix)
+            name = _group_alarm_name(snapshot, plan, key, prefix)
             try:
                 alarms = read_alarms(clients, name)  # only CloudWatch knows its ARN
             except AWS_ERRORS as error:
@@ -294,8 +294,14 @@ def _keep_members(
                     yield from write_members(clients, name, alarm.arn, group.members, before=())
 
 
-def _mass_alarm_name(snapshot: UnitSnapshot, key: str, severity: Verdict, prefix: str) -> str:
-    return alarm_name(prefix, "", mass_name(snapshot.shard, group_of(key)), severity)
+def _group_alarm_name(snapshot: UnitSnapshot, plan: AlarmPlan, key: str, prefix: str) -> str:
+    """The name of the alarm of many; that of an array has its host's name, as one volume's alarm has."""
+    severity, name = plan.groups[key].severity, mass_name(snapshot.shard, group_of(key))
+    array = brief_of(snapshot, plan, key)
+    if array is None:
+        return alarm_name(prefix, "", name, severity)
+    effect = effect_at_zero(array.at_zero.short)
+    return alarm_name(prefix, array.resource.name, name, severity, effect=effect)
 
 
 def _request_for(
@@ -310,7 +316,7 @@ def _request_for(
     message = message_of_new(snapshot, plan, resource_id, severity, config)
     if resource_id in plan.groups:
         subject = (MASS, resource_id)
-        name = _mass_alarm_name(snapshot, resource_id, severity, prefix)
+        name = _group_alarm_name(snapshot, plan, resource_id, prefix)
     elif resource_id not in snapshot.assessments:
         subject = (LISTING, resource_id)
         name = alarm_name(prefix, "", f"{NOT_LISTED}-{group_of(resource_id)}", severity)

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from burstwatch.aws.alarms.api import Alarm
+from burstwatch.aws.alarms.api import Alarm, id_fingerprint
 from burstwatch.aws.alarms.mass import MassGroup
 from burstwatch.aws.alarms.plan import AlarmPlan, empty_since
 from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of, where
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
+from burstwatch.messages.brief import Brief, of_array
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import (
     NAMED_IN_MASS,
@@ -23,14 +24,17 @@ from burstwatch.messages.message import (
 )
 from burstwatch.messages.shared import shared_by
 from burstwatch.messages.timeline import Timeline, merge_timelines
+from burstwatch.polling.ranking import urgency
 
 
 def message_of_new(
     snapshot: UnitSnapshot, plan: AlarmPlan, resource_id: str, severity: Verdict, config: Config
 ) -> Message:
     """The message of an alarm that is made now."""
-    existing = plan.existing.get(resource_id, ())
-    is_empty = _is_empty(snapshot, resource_id)
+    existing = plan.alarms_of(resource_id)
+    # Of an array, the volume that is worst off.
+    worst_id = next(iter(_volumes_of(snapshot, plan, resource_id)), resource_id)
+    is_empty = _is_empty(snapshot, worst_id)
     event: Event = "opened"
     if is_empty:
         event = "empty"
@@ -39,15 +43,16 @@ def message_of_new(
     now = Timeline(
         opened_s=snapshot.at,
         paged_s=snapshot.at if severity == "critical" else None,
-        empty_s=(empty_since(snapshot, resource_id) or snapshot.at) if is_empty else None,
-        changing_s=snapshot.at if _is_changing(snapshot, resource_id) else None,
+        empty_s=(empty_since(snapshot, worst_id) or snapshot.at) if is_empty else None,
+        changing_s=snapshot.at if _is_changing(snapshot, worst_id) else None,
     )
     timeline = merge_timelines([now, *(alarm.timeline for alarm in existing)])
-    if resource_id in plan.groups:
-        return _of_group(snapshot, plan.groups[resource_id], timeline, config)
-    if resource_id not in snapshot.assessments:
+    group = plan.groups.get(resource_id)
+    if group is not None and not group.is_array:
+        return _of_group(snapshot, group, timeline, config)
+    brief = brief_of(snapshot, plan, resource_id)
+    if brief is None:
         return _of_listing(snapshot, resource_id, timeline, config)
-    brief = snapshot.brief(resource_id)
     return danger_message(brief, severity, timeline, config.links, event=event)
 
 
@@ -56,7 +61,8 @@ def message_of_old(
 ) -> Message:
     """The message of an alarm that is there, about what has happened since."""
     links = config.links
-    if alarm.kind == MASS:
+    group = plan.groups.get(alarm.resource_id)
+    if alarm.kind == MASS and not (group and group.is_array):
         if timeline.over_s is not None:
             place, unit = where(snapshot.unit, snapshot.shard), str(snapshot.unit)
             return mass_over_message(place, unit, alarm.severity, timeline, links, at=snapshot.at)
@@ -64,9 +70,9 @@ def message_of_old(
     if alarm.kind == LISTING:
         return _of_listing(snapshot, alarm.resource_id, timeline, config)
     if timeline.over_s is not None:
-        return _over(snapshot, alarm.resource_id, timeline, config)
+        return _over(snapshot, plan, alarm.resource_id, timeline, config)
     event: Event = "opened" if timeline.empty_s is None else "empty"
-    brief = snapshot.brief(alarm.resource_id)
+    brief = brief_of(snapshot, plan, alarm.resource_id) or snapshot.brief(alarm.resource_id)
     return danger_message(brief, alarm.severity, timeline, links, event=event)
 
 
@@ -81,27 +87,50 @@ def events(
     """Yield the messages for the subscribers of ``events`` with their severities, each once."""
     told_ids = {resource_id for resource_id, _ in created}
     for resource_id, severity in created:
-        if severity == "warning" and plan.existing.get(resource_id):
+        if severity == "warning" and plan.alarms_of(resource_id):
             continue  # it is better than it was
         write = partial(message_of_new, snapshot, plan, resource_id, severity, config)
-        yield "exhausted" if _is_empty(snapshot, resource_id) else severity, write
+        worst_id = next(iter(_volumes_of(snapshot, plan, resource_id)), resource_id)
+        yield "exhausted" if _is_empty(snapshot, worst_id) else severity, write
     for alarm, timeline in rewritten:
-        earlier = merge_timelines(
-            [sibling.timeline for sibling in plan.existing.get(alarm.resource_id, [alarm])]
-        )
+        siblings = plan.alarms_of(alarm.resource_id) or (alarm,)
+        earlier = merge_timelines([sibling.timeline for sibling in siblings])
         is_news = earlier.empty_s is None and timeline.empty_s is not None
         if is_news and alarm.resource_id not in told_ids:
-            told_ids.add(alarm.resource_id)
+            told_ids |= {sibling.resource_id for sibling in siblings}
             yield "exhausted", partial(message_of_old, snapshot, plan, alarm, timeline, config)
     for episode in closed:
         yield (
             "recovered",
-            partial(_over, snapshot, episode.resource_id, episode.timeline, config, episode),
+            partial(_over, snapshot, plan, episode.resource_id, episode.timeline, config, episode),
         )
+
+
+def _volumes_of(snapshot: UnitSnapshot, plan: AlarmPlan, key: str) -> tuple[str, ...]:
+    """The ids of the volumes of an array, the worst first; none where the key is not that of an array."""
+    group = plan.groups.get(key)
+    if group is None or not group.is_array:
+        return ()
+    before = (group.alarm.members if group.alarm else None) or frozenset()
+    members = group.members | before
+    return tuple(
+        resource.id
+        for resource, _ in sorted(snapshot.assessments.values(), key=urgency)
+        if resource.parents and id_fingerprint(resource.id) in members
+    )
+
+
+def brief_of(snapshot: UnitSnapshot, plan: AlarmPlan, key: str) -> Brief | None:
+    """Describe what an alarm is of: a resource, or an array by its worst volume; None where it is not there."""
+    volume_ids = _volumes_of(snapshot, plan, key)
+    if volume_ids:
+        return of_array([snapshot.brief(volume_id) for volume_id in volume_ids])
+    return snapshot.brief(key) if key in snapshot.assessments else None
 
 
 def _over(
     snapshot: UnitSnapshot,
+    plan: AlarmPlan,
     resource_id: str,
     timeline: Timeline,
     config: Config,
@@ -109,7 +138,7 @@ def _over(
 ) -> Message:
     """Write the message that a resource's danger is over; the resource may be gone."""
     return over_message(
-        snapshot.brief(resource_id) if resource_id in snapshot.assessments else None,
+        brief_of(snapshot, plan, resource_id),
         resource_id,
         str(snapshot.unit),
         timeline,

@@ -34,6 +34,8 @@ ALARM_PERIOD_S = 60
 MASS = "mass"
 #: Groups that a mass alarm is named for: resources that came into danger together, or that have been empty for hours.
 MANY_AT_ONCE, LONG_EMPTY = "many_at_once", "long_empty"
+#: The names of groups that are equal volumes of one host begin so.
+ARRAY = "array_"
 #: Divides a part from one of its groups of resources.
 GROUP = "#"
 #: The kind of the alarm of a fire drill.
