@@ -1,7 +1,5 @@
 """An array of equal volumes on one host: one alarm of its name for them all, and no page lost for what only looks like one."""
 
-import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +8,8 @@ from hypothesis import strategies as st
 from burstwatch.aws.look.memory import Memory
 from burstwatch.messages.episode import Episode
 from tests.aws.masses import PREFIX, a_minute
-from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
-from tests.conftest import NOW, Cloud, fake_cloud
+from tests.aws.sweeping import NOTICE, TOPIC, Disk, alarms, run_sweep
+from tests.conftest import Cloud, fake_cloud
 
 pytestmark = pytest.mark.slow
 
