@@ -127,12 +127,20 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short and is_known else ""
     name = who(brief)
     if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
-        return title_of(shown, name, f"{brief.says}{effect}")
+        return _title(shown, brief, f"{brief.says}{effect}")
     forms = _short_forms(brief, effect)
-    is_id = name == thing_id(brief.resource.id)
-    shortest = LONGEST_ID if is_id else SHORTEST_NAME
-    room = TITLE_LENGTH - len(f"{shown} {name[:shortest]}: ")
-    return title_of(shown, name, next((form for form in forms if len(form) <= room), forms[-1]))
+    room = TITLE_LENGTH - len(f"{shown} {name[: _shortest(brief)]}: ")
+    return _title(shown, brief, next((form for form in forms if len(form) <= room), forms[-1]))
+
+
+def _shortest(brief: Brief) -> int:
+    """How much of its name stays in a title that is too long: of an id of AWS all."""
+    is_id = who(brief) == thing_id(brief.resource.id)
+    return LONGEST_ID if is_id else SHORTEST_NAME
+
+
+def _title(shown: str, brief: Brief, says: str) -> str:
+    return title_of(shown, who(brief), says, shortest=_shortest(brief))
 
 
 def _short_forms(brief: Brief, effect: str) -> tuple[str, ...]:
@@ -144,10 +152,10 @@ def _short_forms(brief: Brief, effect: str) -> tuple[str, ...]:
     )
 
 
-def title_of(shown: str, name: str, says: str) -> str:
-    """A title that is not too long: a name gives way first, and then the end."""
+def title_of(shown: str, name: str, says: str, *, shortest: int = SHORTEST_NAME) -> str:
+    """A title that is not too long: a name gives way first, to ``shortest`` characters, and then the end."""
     room = TITLE_LENGTH - len(f"{shown} : {says}")
-    return cut(f"{shown} {shortened(name, max(room, SHORTEST_NAME))}: {says}", TITLE_LENGTH)
+    return cut(f"{shown} {shortened(name, max(room, shortest))}: {says}", TITLE_LENGTH)
 
 
 def over_message(
@@ -328,24 +336,24 @@ def _over_title(
     if brief is None:
         return title_of("RESOLVED", resource_id, f"deleted or no longer watched ({clock})")
     if brief.verdict == "warning":
-        return title_of("WARNING", who(brief), f"no longer critical ({clock}), still a warning")
+        return _title("WARNING", brief, f"no longer critical ({clock}), still a warning")
     ended_because = brief.ended_because
     if timeline.paged_s is not None and not brief.resource.terms.is_throttled:
         ended_because = "is in Unlimited mode now, and does not slow down"
     if ended_because:
-        return title_of("RESOLVED", who(brief), f"{ended_because} ({clock})")
+        return _title("RESOLVED", brief, f"{ended_because} ({clock})")
     level = brief.assessment.projection.level
     if level is not None and level.likely < BACK_FROM and brief.level:
         left = f"{brief.level} of its {brief.resource.words.credit_name} left"
-        return title_of("RESOLVED", who(brief), f"no longer in danger ({clock}), {left}")
+        return _title("RESOLVED", brief, f"no longer in danger ({clock}), {left}")
     back = f"back at {brief.level}" if brief.level else "back"
     without = ""
     if at_zero_s:
         without = f", after {span(at_zero_s)} without any"
     elif timeline.empty_s is not None:
         without = f", ran out at {hour_of(timeline.empty_s)}"
-    return title_of(
-        "RESOLVED", who(brief), f"{brief.resource.words.credit_name} {back} ({clock}){without}"
+    return _title(
+        "RESOLVED", brief, f"{brief.resource.words.credit_name} {back} ({clock}){without}"
     )
 
 

@@ -1,6 +1,5 @@
 """An array of equal volumes on one host: one alarm of its name for them all, and no page lost for what only looks like one."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

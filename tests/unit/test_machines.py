@@ -181,3 +181,35 @@ def test_a_replay_says_the_same_whatever_came_afterwards(seed: int) -> None:
                 assess(played.at(now, 0.0, Config()), Config()).verdict for played in (whole, cut)
             }
             assert len(verdicts) == 1, (number, verdicts)
+
+
+#: The kinds whose machines, or volumes, begin with all that a bucket holds.
+FULL = [resource for _, resource in buckets() if not resource.terms.starts_empty]
+WAYS_TO_FULL = [
+    pytest.param(0.0, 0.05, id="it is replaced while it is in danger"),
+    pytest.param(0.3, 0.0, id="it is replaced when it is empty"),
+    pytest.param(12.0, 0.0, id="it is restored the next morning"),
+    pytest.param(0.0, 0.6, id="it is replaced in its window"),
+]
+
+
+@pytest.mark.parametrize(("gap_h", "before"), WAYS_TO_FULL)
+@pytest.mark.parametrize("resource", FULL, ids=[resource.key for resource in FULL])
+def test_a_new_machine_that_is_full_is_told_for_its_own_load_alone(
+    resource: Resource, gap_h: float, before: float
+) -> None:
+    light = played(resource, before=before, gap_h=gap_h, after=1.0, loads=[(0.4, 3)])
+    told = [(at, assessment.reason) for at, assessment in light if is_told(assessment)]
+    assert not told, told[:3]
+    bucket = resource.bucket
+    assert bucket is not None
+    full = min(resource.limit.rate, bucket.burst)
+    lasts_h = bucket.capacity / (full - bucket.refill) / HOUR
+    moments = played(
+        resource, before=before, gap_h=gap_h, after=1.0, loads=[(0.4, 1), (full / bucket.refill, min(lasts_h, 40) + 1)]
+    )  # fmt: skip
+    empty_s = next((at for at, assessment in moments if assessment.verdict == "exhausted"), None)
+    if lasts_h < 40:
+        assert empty_s is not None
+        told_s = next(at for at, assessment in moments if is_told(assessment))
+        assert empty_s - told_s >= 600, (told_s, empty_s)

@@ -1,8 +1,10 @@
 """Two resources are told apart by their titles and their alarms, however long their names are."""
 
+import itertools
 import random
 import string
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +12,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.names import alarm_name, plain_part
+from burstwatch.config import Config
+from burstwatch.forecast.policy import assess
 from burstwatch.formatting import balance, number, plain_name, shortened
+from burstwatch.history.background import make_background
+from burstwatch.history.observations import Resource, observe
+from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Thing
-from burstwatch.messages.message import SHORTEST_NAME, TITLE_LENGTH, title_of
+from burstwatch.kinds.base import Kind, Thing
+from burstwatch.messages.brief import make_brief
+from burstwatch.messages.message import (
+    SHORTEST_NAME,
+    TITLE_LENGTH,
+    danger_title,
+    over_message,
+    title_of,
+)
+from burstwatch.messages.timeline import Timeline
+from tests.unit.every_bucket import START, buckets
 
 SAYS = (
     "burst credits run out in 4 min 40 s at this load (14:20Z), then 300 of 3,000 IOPS",
@@ -100,3 +116,32 @@ def test_the_title_of_a_volume_without_a_name_keeps_the_end_of_its_hosts_name(ho
     (resource,) = kind.describe(thing, related, 0.0)
     title = title_of("CRITICAL", resource.words.host, "out of credits in 1 min at this load (14:33Z), then 300 of 3,000 IOPS")  # fmt: skip
     assert f"{host[-3:]} sdf:" in title
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource"), [pytest.param(*entry, id=entry[1].key) for entry in buckets()]
+)
+def test_an_id_that_aws_makes_stands_whole_in_the_title_of_every_beginning_and_end(
+    kind: Kind, resource: Resource
+) -> None:
+    """So that it can be searched for."""
+    own_id = "vol-0123456789abcdef0"
+    nameless = replace(resource, id=own_id, name="", words=replace(resource.words, host=""))
+    bucket, period_s = resource.bucket, resource.reporting.published_every_s
+    assert bucket is not None
+    times = [START + number * period_s for number in range(60)]
+    demand = [DemandPoint(at, period_s, bucket.burst, bucket.burst, bucket.burst) for at in times]
+    now = times[-1] + period_s
+    for ratio, changed, ended in itertools.product(
+        (0.0, 0.01, 0.2, 1.0), (nameless, replace(nameless, bucket=None)), (None, now - 600)
+    ):
+        levels = [LevelPoint(at, period_s, ratio, resource.reporting.statistic) for at in times]
+        observation = observe(nameless, now, levels, demand)
+        assessment = assess(observation, Config())
+        background = make_background(observation.history, {}, now)
+        brief = make_brief(changed, assessment, kind, background)
+        timeline = Timeline(opened_s=now - 3_600, paged_s=now - 1_800, empty_s=ended, over_s=now)
+        over = over_message(brief, own_id, nameless.unit, timeline, Config().links, at=now)
+        for title in (over.title, danger_title(brief, "critical"), danger_title(brief, "warning")):
+            assert own_id in title
+            assert len(title) <= TITLE_LENGTH
