@@ -73,6 +73,11 @@ class Brief:
         return self.assessment.verdict
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Its id, or those of all volumes of its array, in an order that stays."""
+        return tuple(sorted([self.resource.id, *self.others]))
+
+    @property
     def at(self) -> float:
         """The time of the assessment."""
         return self.assessment.projection.at
@@ -174,13 +179,16 @@ def of_array(volumes: Sequence[Brief]) -> Brief:
     worst, *others = volumes
     if not others:
         return worst
-    devices = [volume.resource.words.facts.get("device", "") for volume in volumes]
-    device = devices[0].rpartition("/")[2]
-    host = worst.resource.words.host.removesuffix(device).strip() or worst.resource.parents[0]
+    resource = worst.resource
+    # It may be detached by now.
+    instance_id = next(iter(resource.parents), "")
+    device = resource.words.facts.get("device", "").rpartition("/")[2]
+    host = resource.words.host.removesuffix(device).strip()
+    named = f"{host} ({instance_id})" if host else instance_id
     return replace(
         worst,
-        resource=replace(worst.resource, name=f"{host} array"),
-        place=worst.place.replace(devices[0], " ".join(devices), 1),
+        resource=replace(resource, name=f"{host or instance_id or thing_id(resource.id)} array"),
+        place=f"of {named} in {resource.unit}" if named else worst.place,
         others=tuple(other.resource.id for other in others),
     )
 

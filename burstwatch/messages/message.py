@@ -31,6 +31,8 @@ TITLE_LENGTH = 90
 SHORTEST_NAME = 12
 #: An id that AWS makes is never cut, so that it can be searched for: ``vol-`` and 17 digits.
 LONGEST_ID = 21
+#: So many volumes of an array are named in a message; its host tells the others.
+MOST_IDS = 6
 #: The dashboards in Grafana: of everything, of volumes, and of a resource of any other kind, with the variable that has its id.
 FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
@@ -112,8 +114,8 @@ def danger_message(
         timeline=timeline,
         links=links_of(runbook_of(severity, brief), links, brief, at=brief.at),
         keywords=(event, brief.verdict, brief.resource.kind),
-        thread=f"{brief.resource.unit}/{brief.resource.id}",
-        resources=(brief.resource.id, *brief.others),
+        thread=f"{brief.resource.unit}/{brief.ids[0]}",
+        resources=brief.ids,
         context=machine_context(brief),
     )
 
@@ -195,8 +197,8 @@ def over_message(
         timeline=timeline,
         links=links_of("", links, brief, unit=unit, at=at),
         keywords=("recovered" if brief else "gone", *([brief.resource.kind] if brief else [])),
-        thread=f"{unit}/{resource_id}",
-        resources=(resource_id,),
+        thread=f"{unit}/{brief.ids[0] if brief else resource_id}",
+        resources=brief.ids if brief else (resource_id,),
         context=machine_context(brief) if brief else {"unit": unit},
     )
 
@@ -349,7 +351,7 @@ def _over_title(
     back = f"back at {brief.level}" if brief.level else "back"
     without = ""
     if at_zero_s:
-        without = f", after {span(at_zero_s)} without any"
+        without = f", empty for {span(at_zero_s)}"
     elif timeline.empty_s is not None:
         without = f", ran out at {hour_of(timeline.empty_s)}"
     return _title(
@@ -418,8 +420,11 @@ def _lasted(timeline: Timeline, at: float) -> str:
 
 def _where(brief: Brief) -> str:
     """Host, device, volume, type, account and region."""
-    ids = " ".join([thing_id(brief.resource.id), *brief.others])
-    return f"Where: {ids} ({brief.type}{' each' if brief.others else ''}), {brief.place}"
+    if not brief.others:
+        return f"Where: {thing_id(brief.resource.id)} ({brief.type}), {brief.place}"
+    more = len(brief.ids) - MOST_IDS
+    ids = " ".join(brief.ids[:MOST_IDS]) + (f" and {more} more" if more > 0 else "")
+    return f"Where: {ids} ({brief.type} each), {brief.place}"
 
 
 def _for_the_others(brief: Brief) -> str:

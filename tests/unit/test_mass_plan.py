@@ -28,8 +28,8 @@ def lookups(count: int) -> int:
         assessed=frozenset(ids),
         lost=frozenset(),
         empty_since=dict.fromkeys(empty, NOW - LONG_EMPTY_S),
-        arrays={},
         is_whole=True,
+        is_settled=True,
     )
     CountedId.lookups = 0
     groups = plan_groups(

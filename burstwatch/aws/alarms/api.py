@@ -15,9 +15,11 @@ from typing import Any
 from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
     ALARMED,
+    ARRAY,
     NAMESPACE,
     SEVERITY_METRIC,
     foreign_of,
+    group_of,
     resource_dimensions,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -59,6 +61,11 @@ class Alarm:
     timeline: Timeline
     arn: str = ""
     members: frozenset[str] | None = frozenset()
+
+    @property
+    def is_array(self) -> bool:
+        """True if it stands for the volumes of an array."""
+        return group_of(self.resource_id).startswith(ARRAY)
 
 
 def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:

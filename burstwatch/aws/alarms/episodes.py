@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from burstwatch.aws.alarms.api import Alarm
-from burstwatch.aws.client.names import DRILL, LISTING, MASS, foreign_of, parse_alarm_name
+from burstwatch.aws.client.names import DRILL, LISTING, MASS, foreign_of, group_of, parse_alarm_name
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.aws.look.snapshot import UnitSnapshot
@@ -91,13 +91,16 @@ def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     """The episodes whose alarms are there now, in the order in which they began."""
     by_resource: dict[tuple[str, str, str], list[Alarm]] = {}
     for alarm in alarms:
-        if alarm.kind not in {"", MASS, DRILL, LISTING}:
-            of = foreign_of(alarm.name), alarm.kind, alarm.resource_id
+        if alarm.is_array or alarm.kind not in {"", MASS, DRILL, LISTING}:
+            # An array has an id for each severity.
+            own_id = group_of(alarm.resource_id) if alarm.is_array else alarm.resource_id
+            of = foreign_of(alarm.name), alarm.kind, own_id
             by_resource.setdefault(of, []).append(alarm)
     episodes = []
-    for resource_alarms in by_resource.values():
-        unit, name = parse_alarm_name(resource_alarms[0].name)
-        episodes.append(replace(of_alarms(resource_alarms, unit=unit, closed_s=None), name=name))
+    for (_, _, own_id), own_alarms in by_resource.items():
+        unit, name = parse_alarm_name(own_alarms[0].name)
+        episode = of_alarms(own_alarms, unit=unit, closed_s=None)
+        episodes.append(replace(episode, name=name, resource_id=own_id))
     return sorted(episodes, key=lambda episode: episode.opened_s)
 
 

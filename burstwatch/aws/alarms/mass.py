@@ -1,12 +1,11 @@
-"""Groups resources that one mass alarm stands for: those that came into danger together, those that have been empty for hours, and arrays.
+"""Groups resources that one mass alarm stands for: those that came into danger together, and those that have been empty for hours.
 
 The tags of a mass alarm say which resources it stands for, so no sweep has to remember it. A
 resource that comes into danger later is in no group: it is paged by its own name, however many
 others are in danger.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,8 +18,6 @@ from burstwatch.history.observations import Verdict
 RISE_S = 600.0
 #: Seconds: a resource that has been empty for this long is nothing new, and counts in no rise.
 LONG_EMPTY_S = 3 * 3_600.0
-#: So many volumes make an array.
-FEWEST_IN_ARRAY = 2
 #: ``new``: its alarm is to be made. ``on``: enough of it is in danger. ``held``: too little of it can
 #: be judged to say so. ``over``: its alarm ends, and those that are left get alarms of their own.
 GroupState: TypeAlias = Literal["new", "on", "held", "over"]
@@ -44,15 +41,15 @@ class Sight:
     """Findings of a look on the members of groups, besides their danger.
 
     ``lost`` could be judged before and cannot be now. ``empty_since`` has when buckets became empty, by id.
-    ``arrays`` has the names of arrays, by the ids of their volumes.
-    ``is_whole`` is whether everything was listed: only then does a member that is not there no longer exist.
+    ``is_whole`` is whether everything was listed: only then does a member that is not there no longer exist; ``is_settled``
+    whether it was listed often enough to be sure.
     """
 
     assessed: frozenset[str]
     lost: frozenset[str]
     empty_since: Mapping[str, float]
-    arrays: Mapping[str, str]
     is_whole: bool
+    is_settled: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +99,7 @@ def plan_groups(
     """The groups that go on, and the new ones: from ``least`` resources that came into danger within ``rise_s``.
 
     ``alarms`` are the mass alarms that there are. A group ends when less than half of ``least``
-    of its resources are in danger, or may be; an array when none is.
+    of its resources are in danger, or may be.
     """
     groups: list[MassGroup] = []
     by_severity: dict[Verdict, list[Alarm]] = {severity: [] for severity in ALARMED}
@@ -143,18 +140,12 @@ def _plan_severity(
     groups: list[MassGroup] = []
     for alarm in alarms:
         joining: list[str] = []
-        name = group_of(alarm.resource_id)
-        is_lasting = _is_lasting(alarm)
-        is_open = is_lasting and now - alarm.timeline.opened_s <= rise_s
-        if name.startswith(ARRAY):
-            if is_open or (is_lasting and not alarm.members):
-                joining = [volume_id for volume_id in risen if sight.arrays.get(volume_id) == name]
-                risen = [volume_id for volume_id in risen if volume_id not in joining]
-        elif is_lasting and not alarm.members:
+        is_lasting = alarm.timeline.over_s is None
+        if is_lasting and not alarm.members:
             # Nobody has written whom it stands for, or that cannot be read: then it stands for whoever has no other alarm.
             joining, long_empty, risen = [*long_empty, *risen], [], []
-        elif is_open:
-            if name.startswith(LONG_EMPTY):
+        elif is_lasting and now - alarm.timeline.opened_s <= rise_s:
+            if group_of(alarm.resource_id).startswith(LONG_EMPTY):
                 joining, long_empty = long_empty, []
             else:
                 joining, risen = risen, []
@@ -163,65 +154,30 @@ def _plan_severity(
             risen += joining
         groups.append(group)
     in_danger = set(crowd.resource_ids)
-    told_at = {**crowd.told_at, **_told_of_arrays(crowd, alarms)}
     told_lately = [
         resource_id
-        for resource_id, told_s in told_at.items()
+        for resource_id, told_s in crowd.told_at.items()
         if resource_id in in_danger and now - told_s <= rise_s
     ]
     taken = {group.name for group in groups}
     if long_empty and len(long_empty) >= least:
-        groups.append(_new_group(_free_name(LONG_EMPTY, taken), severity, crowd, long_empty))
+        groups.append(new_group(_free_name(LONG_EMPTY, taken), severity, crowd, long_empty))
     if risen and len(risen) + len(told_lately) >= least:
         members = [*risen, *told_lately]
-        groups.append(_new_group(_free_name(MANY_AT_ONCE, taken), severity, crowd, members))
-        return groups
-    groups += _new_arrays(severity, crowd, risen, sight, taken=taken, told_ids=told_at.keys())
+        groups.append(new_group(_free_name(MANY_AT_ONCE, taken), severity, crowd, members))
     return groups
-
-
-def _told_of_arrays(crowd: Crowd, alarms: Iterable[Alarm]) -> dict[str, float]:
-    """When the alarms of arrays began that tell of resources in danger, by id."""
-    arrays = [alarm for alarm in alarms if group_of(alarm.resource_id).startswith(ARRAY)]
-    return {
-        resource_id: alarm.timeline.opened_s
-        for alarm in arrays
-        for resource_id in crowd.resource_ids
-        if id_fingerprint(resource_id) in (alarm.members or ())
-    }
-
-
-def _new_arrays(
-    severity: Verdict,
-    crowd: Crowd,
-    risen: Sequence[str],
-    sight: Sight,
-    *,
-    taken: AbstractSet[str],
-    told_ids: AbstractSet[str],
-) -> Iterator[MassGroup]:
-    """A group for each array of which a volume has come into danger; all volumes of it that nothing tells of are in it."""
-    names = dict.fromkeys(filter(None, map(sight.arrays.get, risen)))
-    for name in names:
-        members = [
-            volume_id
-            for volume_id, array in sight.arrays.items()
-            if array == name and volume_id not in told_ids
-        ]
-        if len(members) >= FEWEST_IN_ARRAY and name not in taken:
-            yield _new_group(name, severity, crowd, members)
 
 
 def _without_members(resource_ids: Iterable[str], alarms: Iterable[Alarm]) -> list[str]:
     """Return the resources that no lasting alarm stands for."""
-    lasting = [alarm.members or () for alarm in alarms if _is_lasting(alarm)]
+    lasting = [alarm.members or () for alarm in alarms if alarm.timeline.over_s is None]
     members = {member for alarm_members in lasting for member in alarm_members}
     return [
         resource_id for resource_id in resource_ids if id_fingerprint(resource_id) not in members
     ]
 
 
-def _new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> MassGroup:
+def new_group(name: str, severity: Verdict, crowd: Crowd, members: Iterable[str]) -> MassGroup:
     """Make a new group of these members; those in danger are listed in the crowd's order."""
     ids = {*members}
     return MassGroup(
@@ -237,15 +193,12 @@ def _going_on(
     alarm: Alarm, crowd: Crowd, joining: Iterable[str], sight: Sight, *, least: float
 ) -> MassGroup:
     """The group of an alarm that is there, with those that are joining it."""
-    name = group_of(alarm.resource_id)
-    is_array = name.startswith(ARRAY)
-    array = [volume_id for volume_id, of_array in sight.arrays.items() if of_array == name]
     if alarm.members is None:
         # Its members could not be read, so nobody is told that it is over.
         return MassGroup(
-            name=name,
+            name=group_of(alarm.resource_id),
             severity=alarm.severity,
-            resource_ids=tuple(array if is_array else crowd.untold),
+            resource_ids=tuple(crowd.untold),
             members=frozenset(),
             state="held",
             alarm=alarm,
@@ -257,28 +210,20 @@ def _going_on(
     lost = members & {id_fingerprint(resource_id) for resource_id in sight.lost}
     if not sight.is_whole:
         lost |= members - {id_fingerprint(resource_id) for resource_id in sight.assessed}
-    enough = 1 if is_array else least / 2
     state: GroupState = "over"
-    if _is_lasting(alarm) and len(present) >= enough:
+    if alarm.timeline.over_s is None and len(present) >= least / 2:
         state = "on"
-    elif _is_lasting(alarm) and len(present) + len(lost) >= enough:
+    elif alarm.timeline.over_s is None and len(present) + len(lost) >= least / 2:
         state = "held"
-    # The other volumes of an array are as near to its end.
-    near = members & {id_fingerprint(volume_id) for volume_id in array}
     return MassGroup(
-        name=name,
+        name=group_of(alarm.resource_id),
         severity=alarm.severity,
         resource_ids=present,
         # A resource that has recovered leaves the group: if it comes into danger again, that is news.
-        members=frozenset(map(id_fingerprint, present)) | lost | near,
+        members=frozenset(map(id_fingerprint, present)) | lost,
         state=state,
         alarm=alarm,
     )
-
-
-def _is_lasting(alarm: Alarm) -> bool:
-    """True unless it is over. That of an array begins anew while it is there, as that of one volume does."""
-    return alarm.timeline.over_s is None or group_of(alarm.resource_id).startswith(ARRAY)
 
 
 def _is_long_empty(resource_id: str, sight: Sight, now: float) -> bool:

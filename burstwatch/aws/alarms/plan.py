@@ -8,11 +8,11 @@ taken away for that, as its OK would be false.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstwatch.aws.alarms.api import Alarm, id_fingerprint
-from burstwatch.aws.alarms.arrays import find_arrays
+from burstwatch.aws.alarms.arrays import SURELY_GONE_S, find_arrays, plan_arrays
 from burstwatch.aws.alarms.mass import RISE_S, Crowd, MassGroup, Sight, plan_groups, severity_of
 from burstwatch.aws.alarms.told import Told
 from burstwatch.aws.client.names import (
@@ -49,8 +49,6 @@ NEWS_S = 600.0
 SEEN_ANEW_S = 900.0
 #: Of a shard, fewer are not one.
 FEWEST_IN_MASS = 5.0
-#: An alarm of what one inventory lacks ends after so long, where no others can confirm it.
-SURELY_GONE_S = 2 * 3_600.0
 #: A drill takes its alarm away itself; one older than this was killed.
 DRILL_LASTS_S = 3_600.0
 
@@ -89,7 +87,11 @@ class AlarmPlan:
         group = self.groups.get(key)
         if group is None or not group.is_array:
             return self.existing.get(key, ())
-        return _of_array(group.name, self.existing)
+        return tuple(
+            other.alarm
+            for other in self.groups.values()
+            if other.name == group.name and other.alarm is not None
+        )
 
 
 @dataclass(kw_only=True)
@@ -298,15 +300,6 @@ def _is_answered(resource: Resource, alarms: Sequence[Alarm], snapshot: UnitSnap
     return was_paged and resource.id in snapshot.judged and not resource.terms.is_throttled
 
 
-def _of_array(name: str, existing: Mapping[str, Sequence[Alarm]]) -> tuple[Alarm, ...]:
-    """The alarms of an array, of which each severity has its own id."""
-    return tuple(
-        alarm
-        for alarm in itertools.chain(*existing.values())
-        if alarm.kind == MASS and group_of(alarm.resource_id) == name
-    )
-
-
 def empty_since(snapshot: UnitSnapshot, resource_id: str) -> float | None:
     """Since when the bucket of a resource has been empty, at the latest; None where that is not known."""
     background = snapshot.backgrounds.get(resource_id)
@@ -401,29 +394,33 @@ def _plan_groups(
     Each shard of a unit has groups of its own, from its share of ``mass_from`` on. What AWS
     publishes nothing of is not lost: it could never be judged.
     """
-    groups = plan_groups(
-        {severity: _crowd(draft, existing, severity) for severity in ALARMED},
-        mass_there,
-        Sight(
-            assessed=frozenset(snapshot.assessments),
-            lost=frozenset(
-                resource_id
-                for resource_id, (_, assessment) in snapshot.assessments.items()
-                if assessment.verdict == "unknown" and assessment.projection.is_published
-            ),
-            empty_since={
-                resource_id: background.empty_since_s
-                for resource_id, background in snapshot.backgrounds.items()
-                if background.empty_since_s is not None
-            },
-            arrays=find_arrays(snapshot),
-            is_whole=not (snapshot.incomplete or snapshot.unlisted or snapshot.blind),
+    sight = Sight(
+        assessed=frozenset(snapshot.assessments),
+        lost=frozenset(
+            resource_id
+            for resource_id, (_, assessment) in snapshot.assessments.items()
+            if assessment.verdict == "unknown" and assessment.projection.is_published
         ),
+        empty_since={
+            resource_id: background.empty_since_s
+            for resource_id, background in snapshot.backgrounds.items()
+            if background.empty_since_s is not None
+        },
+        is_whole=not (snapshot.incomplete or snapshot.unlisted or snapshot.blind),
+        is_settled=not snapshot.unsettled,
+    )
+    of_arrays = [alarm for alarm in mass_there if alarm.is_array]
+    crowds = {severity: _crowd(draft, existing, of_arrays, severity) for severity in ALARMED}
+    groups = plan_groups(
+        crowds,
+        [alarm for alarm in mass_there if not alarm.is_array],
+        sight,
         least=max(config.mass_from / snapshot.shard.count, min(FEWEST_IN_MASS, config.mass_from)),
         # Two sweeps at least, however far apart they are.
         rise_s=max(RISE_S, 2 * config.sweep_period_s),
         now=now,
     )
+    groups += plan_arrays(crowds, of_arrays, groups, find_arrays(snapshot), sight, now=now)
     by_id: dict[str, MassGroup] = {}
     for group in groups:
         key = mass_id(snapshot.unit, snapshot.shard, group.name, group.severity)
@@ -434,74 +431,81 @@ def _plan_groups(
             draft.create = [entry for entry in draft.create if entry not in told_keys]
         if group.state != "held":
             draft.severities[MASS, key] = severity_of(group)
-        if group.state != "held" and not group.is_array:
-            there_now = [] if group.alarm is None else [group.alarm]
-            draft.update(there_now, severity_of(group), now)
-            draft.end(there_now, severity_of(group), now)
+            _plan_group(draft, snapshot, group, now=now)
         if group.has_grown and group.alarm is not None:
             draft.rewrite.append((group.alarm, group.alarm.timeline))
-    _plan_arrays(draft, snapshot, existing, groups, now=now)
+    _plan_ends_of_arrays(draft, snapshot, groups)
     return by_id
 
 
-def _plan_arrays(
-    draft: _Draft,
-    snapshot: UnitSnapshot,
-    existing: Mapping[str, Sequence[Alarm]],
-    groups: Iterable[MassGroup],
-    *,
-    now: float,
+def _plan_group(draft: _Draft, snapshot: UnitSnapshot, group: MassGroup, *, now: float) -> None:
+    """Tell the alarm of a group what happens to it; that of an array as much as that of one volume."""
+    alarms = [] if group.alarm is None else [group.alarm]
+    severity, empty_s, changing = severity_of(group), None, False
+    if group.is_array and group.state == "on":
+        volumes = group.resource_ids
+        since_s = [since for volume_id in volumes if (since := empty_since(snapshot, volume_id))]
+        empty_s = min(since_s, default=None)
+        changing = any(snapshot.assessments[id_][0].changes.under_way for id_ in volumes)
+        reached = (_reached(draft, snapshot, volume_id) for volume_id in volumes)
+        severity = max(severity, *reached)
+    draft.update(alarms, severity, now, empty_s=empty_s, is_changing=changing)
+    draft.end(alarms, severity, now)
+
+
+def _reached(draft: _Draft, snapshot: UnitSnapshot, resource_id: str) -> int:
+    """The severity of a resource now; a bucket that runs out in a maintenance window is told when that ends."""
+    reached = draft.reached.get(resource_id, 0)
+    return min(reached, SEVERITY["critical"]) if resource_id in snapshot.quiet else reached
+
+
+def _plan_ends_of_arrays(
+    draft: _Draft, snapshot: UnitSnapshot, groups: Iterable[MassGroup]
 ) -> None:
-    """Tell the alarms of an array what happens to its volumes, as those of one resource are told."""
-    by_name: dict[str, list[MassGroup]] = {}
+    """Note which arrays have no alarm any more: each is an episode that is over, told by its volume of the least id."""
+    by_name: dict[str, list[Alarm]] = {}
     for group in groups:
-        if group.is_array:
-            by_name.setdefault(group.name, []).append(group)
-    for name, same_array in by_name.items():
-        if any(group.state == "held" for group in same_array):
+        if group.is_array and group.alarm is not None:
+            by_name.setdefault(group.name, []).append(group.alarm)
+    for alarms in by_name.values():
+        if not {alarm.name for alarm in alarms} <= {*draft.delete}:
             continue
-        ids = {volume_id for group in same_array for volume_id in group.resource_ids}
-        empty_since_s = [since for volume_id in ids if (since := empty_since(snapshot, volume_id))]
-        changing = (snapshot.assessments[volume_id][0].changes.under_way for volume_id in ids)
-        severity = max((draft.reached[volume_id] for volume_id in ids), default=0)
-        alarms = _of_array(name, existing)
-        draft.update(
-            alarms,
-            severity,
-            now,
-            empty_s=min(empty_since_s, default=None),
-            is_changing=any(changing),
-        )
-        draft.end(alarms, severity, now)
-        volume_id = min(_listed_of(alarms, snapshot), default="")
-        if volume_id and {alarm.name for alarm in alarms} <= {*draft.delete}:
-            kind = snapshot.assessments[volume_id][0].kind
-            draft.ended[volume_id] = tuple(replace(alarm, kind=kind) for alarm in alarms)
+        members = frozenset[str]().union(*(alarm.members or () for alarm in alarms))
+        volumes = [id_ for id_ in snapshot.assessments if id_fingerprint(id_) in members]
+        key = min(volumes, default=alarms[0].resource_id)
+        kind = snapshot.assessments[key][0].kind if volumes else MASS
+        draft.ended[key] = tuple(replace(alarm, kind=kind) for alarm in alarms)
 
 
-def _listed_of(alarms: Iterable[Alarm], snapshot: UnitSnapshot) -> Iterator[str]:
-    """The ids of the volumes that an array's alarms stand for, as far as they are there."""
-    members = frozenset[str]().union(*(alarm.members or () for alarm in alarms))
-    for resource, _ in snapshot.assessments.values() if members else ():
-        if resource.parents and id_fingerprint(resource.id) in members:
-            yield resource.id
-
-
-def _crowd(draft: _Draft, existing: Mapping[str, Sequence[Alarm]], severity: Verdict) -> Crowd:
-    """The resources that have reached a severity, and what tells of them so far."""
+def _crowd(
+    draft: _Draft,
+    existing: Mapping[str, Sequence[Alarm]],
+    of_arrays: Iterable[Alarm],
+    severity: Verdict,
+) -> Crowd:
+    """The resources that have reached a severity, and what tells of them so far: their own alarms, or those of arrays."""
     alarm_of = {
         resource_id: alarm
         for resource_id, siblings in existing.items()
         for alarm in siblings
         if alarm.severity == severity
     }
+    resource_ids = [
+        resource_id
+        for resource_id, reached in draft.reached.items()
+        if reached >= SEVERITY[severity]
+    ]
+    for alarm in of_arrays:
+        if alarm.severity == severity and alarm.members:
+            told = (id_ for id_ in resource_ids if id_fingerprint(id_) in alarm.members)
+            alarm_of |= dict.fromkeys(told, alarm)
     return Crowd(
-        resource_ids=[
+        resource_ids=resource_ids,
+        untold=[
             resource_id
-            for resource_id, reached in draft.reached.items()
-            if reached >= SEVERITY[severity]
+            for resource_id, reached in draft.create
+            if reached == severity and resource_id not in alarm_of
         ],
-        untold=[resource_id for resource_id, reached in draft.create if reached == severity],
         told_at={
             resource_id: alarm.timeline.paged_s or alarm.timeline.opened_s
             for resource_id, alarm in alarm_of.items()

@@ -202,11 +202,12 @@ def close_episodes(
     closed, problems = [], list[Problem]()
     for resource_id, alarms in plan.ended.items():
         try:
-            closed.append(close(resource_id, alarms))
+            episode = close(resource_id, alarms)
         except Exception as error:  # noqa: BLE001 - what is wrong with one must not keep the others' alarms
-            closed.append(of_alarms(alarms, unit=str(snapshot.unit), closed_s=snapshot.at))
+            episode = of_alarms(alarms, unit=str(snapshot.unit), closed_s=snapshot.at)
             part = f"end of the episode of {resource_id}"
             problems.append(Problem(part=part, error=describe_error(error)))
+        closed.append(replace(episode, resource_id=resource_id))
     return closed, problems
 
 

@@ -86,6 +86,7 @@ def events(
 ) -> Iterator[tuple[str, Callable[[], Message]]]:
     """Yield the messages for the subscribers of ``events`` with their severities, each once."""
     told_ids = {resource_id for resource_id, _ in created}
+    told_ids |= {alarm.resource_id for key, _ in created for alarm in plan.alarms_of(key)}
     for resource_id, severity in created:
         if severity == "warning" and plan.alarms_of(resource_id):
             continue  # it is better than it was
@@ -100,10 +101,9 @@ def events(
             told_ids |= {sibling.resource_id for sibling in siblings}
             yield "exhausted", partial(message_of_old, snapshot, plan, alarm, timeline, config)
     for episode in closed:
-        yield (
-            "recovered",
-            partial(_over, snapshot, plan, episode.resource_id, episode.timeline, config, episode),
-        )
+        # Of an array, the episode has the id of a volume, and its alarms that of the array.
+        key = plan.ended[episode.resource_id][0].resource_id
+        yield "recovered", partial(_over, snapshot, plan, key, episode.timeline, config, episode)
 
 
 def _volumes_of(snapshot: UnitSnapshot, plan: AlarmPlan, key: str) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _volumes_of(snapshot: UnitSnapshot, plan: AlarmPlan, key: str) -> tuple[str,
     return tuple(
         resource.id
         for resource, _ in sorted(snapshot.assessments.values(), key=urgency)
-        if resource.parents and id_fingerprint(resource.id) in members
+        if id_fingerprint(resource.id) in members
     )
 
 
@@ -139,7 +139,7 @@ def _over(
     """Write the message that a resource's danger is over; the resource may be gone."""
     return over_message(
         brief_of(snapshot, plan, resource_id),
-        resource_id,
+        group_of(resource_id) or resource_id,
         str(snapshot.unit),
         timeline,
         config.links,
