@@ -129,10 +129,11 @@ def danger_title(brief: Brief, severity: Verdict) -> str:
     effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short and is_known else ""
     name = who(brief)
     if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
-        return _title(shown, brief, f"{brief.says}{effect}")
+        return title_of(shown, name, f"{brief.says}{effect}")
     forms = _short_forms(brief, effect)
     room = TITLE_LENGTH - len(f"{shown} {name[: _shortest(brief)]}: ")
-    return _title(shown, brief, next((form for form in forms if len(form) <= room), forms[-1]))
+    # What is to come is never cut.
+    return title_of(shown, name, next((form for form in forms if len(form) <= room), forms[-1]))
 
 
 def _shortest(brief: Brief) -> int:
@@ -142,6 +143,7 @@ def _shortest(brief: Brief) -> int:
 
 
 def _title(shown: str, brief: Brief, says: str) -> str:
+    """The title of an end, in which an id of AWS stands whole."""
     return title_of(shown, who(brief), says, shortest=_shortest(brief))
 
 
