@@ -46,7 +46,8 @@ class Box:
         plant({f"sys/block/{name}/{file}": text for file, text in files.items()}, self.root)
         appeared = int((self.hands.boot - 80_000) * 1e6)
         self.put(
-            f"udev/b{devno}", f"I:{appeared}\nE:DISKSEQ={sequence}\nE:ID_SERIAL_SHORT={serial}\n"
+            f"udev/b{devno}",
+            f"I:{appeared}\nS:disk/by-diskseq/{sequence}\nE:ID_SERIAL_SHORT={serial}\n",
         )
 
     def counts(self, *extra: str, hidden: tuple[str, ...] = (), in_flight: int = 0) -> None:

@@ -2,8 +2,9 @@
 
 The files of the host are real, in memory; its clocks are moved by hand. Volumes spend as the hosts that
 have them like, within the rules, and EBS charges each I/O what it likes. Some things are left out, as nobody
-can see them: counters that are switched off and on again between two readings, and a Xen disk that is
-replaced while udev is late and whose counters are higher than those of the disk before. Nor is the wall
+can see them: counters that are switched off and on again between two readings, a Xen disk that is
+replaced while udev is late and whose counters are higher than those of the disk before, and a volume that is back while an
+udev before systemd 250 has not even heard that it was gone. Nor is the wall
 clock set while nobody looks, and counters are not far off at the very reading at which they are switched on.
 
 ``python -m tests.exporter.events --events 1000000`` plays many sequences and prints those that break the promise.
@@ -22,8 +23,10 @@ from random import Random
 
 from burstwatch.bucket import Bucket
 from burstwatch.history.points import LevelPoint
+from burstwatch.history.spending import TOLERANCE
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import CustomBucket, HostConfig, VolumeConfig
+from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.kernel.roots import Roots
@@ -32,6 +35,8 @@ from burstwatch_exporter.sources import Sources
 BUCKET = Bucket(capacity=100_000.0, refill=100.0, burst=1_000.0)
 CONFIG = VolumeConfig(custom=CustomBucket(capacity=100_000.0, refill=100.0, burst=1_000.0))
 UNIT_KIB = 256
+#: Seconds by which the times of two readings may be off: udev notes a disk late, and counters are read at some instant.
+SLACK_S = 1.0
 LXCFS = "601 600 0:50 /proc/diskstats /proc/diskstats rw - fuse.lxcfs lxcfs rw\n"
 #: What a kernel that has lost count of its requests writes.
 IMPOSSIBLE = (-1, 2**32 - 1, 2**64 - 1)
@@ -90,6 +95,8 @@ class Machine:
     names_volumes: bool
     has_paths: bool
     counts_events: bool
+    #: Whether udev makes links by the kernel's sequence of disks, as systemd does from 250 on.
+    has_links: bool
     boot: float = 10_000.0
     asleep: float = 0.0
     wall_offset: float = 1_790_000_000.0
@@ -153,7 +160,7 @@ class Machine:
         )
 
     def attach(self, slot: Slot, *, record: str) -> None:
-        """The disk is there. udev's ``record`` is fresh, lacks the sequence, or is still that of the disk before."""
+        """The disk is there. udev's ``record`` is fresh, or udev is late: then it is still that of the disk before."""
         slot.volume.go_on(self.boot)
         self.slots.append(slot)
         block = f"sys/block/{slot.name}"
@@ -172,11 +179,13 @@ class Machine:
                 self.put(f"{path}/queue/iostats", "1\n")
         self.happens()
         if record == "late":
+            if not self.has_links:
+                (self.root / f"udev/b{slot.devno}").unlink(missing_ok=True)
             return
         lines = [f"I:{int(slot.appeared_s * 1e6)}"]
         if not self.is_xen:
             lines.append(f"E:ID_SERIAL_SHORT={serial}")
-            lines += [f"E:DISKSEQ={slot.sequence}"] if record == "fresh" else []
+            lines += [f"S:disk/by-diskseq/{slot.sequence}"] if self.has_links else []
         self.put(f"udev/b{slot.devno}", "\n".join(lines) + "\n")
 
     def detach(self, slot: Slot, *, forgets_record: bool = False) -> Volume:
@@ -237,7 +246,7 @@ class Machine:
 
 
 class OutsideError(AssertionError):
-    """The truth is not in the range."""
+    """The truth is not in the range, or the range is wider than the documentation promises."""
 
 
 @dataclass(kw_only=True)
@@ -340,9 +349,7 @@ class Story:
             return
         machine = self.machine
         index = "fg".index(slot.name[-1]) if machine.is_xen else int(slot.name[4]) - 1
-        record = (
-            "fresh" if machine.is_xen else self.random.choice(["fresh", "late", "without sequence"])
-        )
+        record = "fresh" if machine.is_xen else self.random.choice(["fresh", "late"])
         volume = machine.detach(slot)
         machine.elsewhere.append(volume)
         machine.move(self.random.choice([0.5, 5.0, 40.0]))
@@ -350,6 +357,45 @@ class Story:
             volume = self.random.choice(machine.elsewhere)
         machine.elsewhere.remove(volume)
         machine.attach(machine.new_slot(index, volume), record=record)
+
+    def is_away(self) -> None:
+        """A volume is detached, used elsewhere or not, and is back after a while: what is not known is that time alone."""
+        machine, slot = self.machine, self.any_slot()
+        if slot is None or machine.is_xen or not slot.counts:
+            return
+        self.observe()
+        before = self.range_of(slot)
+        if before is None:
+            return
+        away_s = self.random.choice([5.0, 70.0, 900.0])
+        index = int(slot.name[4]) - 1
+        volume = machine.detach(slot)
+        machine.elsewhere.append(volume)
+        if self.random.random() < 0.5:
+            self.observe()
+        machine.move(away_s)
+        machine.elsewhere.remove(volume)
+        back = machine.new_slot(index, volume)
+        machine.attach(back, record="fresh")
+        self.observe()
+        after = self.range_of(back)
+        if after is None:
+            return
+        spent = TOLERANCE * BUCKET.burst * (away_s + SLACK_S)
+        least = max(0.0, min(BUCKET.capacity, before.low + BUCKET.refill * away_s) - spent)
+        most = min(BUCKET.capacity, before.high + BUCKET.refill * (away_s + SLACK_S))
+        if after.low < least - 1 or after.high > most + 1:
+            msg = (
+                f"{back.name} was away for {away_s:.0f} s, and its range of {before.low:.0f} to {before.high:.0f} is "
+                f"{after.low:.0f} to {after.high:.0f}; allowed: {least:.0f} to {most:.0f} after {', '.join(self.told[-6:])}"
+            )
+            raise OutsideError(msg)
+
+    def range_of(self, slot: Slot) -> Interval | None:
+        """The range of a disk now, as it is shown."""
+        views = {view.disk.name: view for view in self.host.observe().views}
+        view = views.get(slot.name)
+        return None if view is None or view.account is None else view.account.interval
 
     def swaps_names(self) -> None:
         """The kernel gives two disks each other's names."""
@@ -557,6 +603,7 @@ EVENTS: tuple[tuple[str, float], ...] = (
     ("stops_counting", 1.0),
     ("counts_again", 2.0),
     ("is_replaced", 2.0),
+    ("is_away", 1.0),
     ("swaps_names", 1.0),
     ("sleeps", 1.0),
     ("reboots", 0.5),
@@ -596,6 +643,7 @@ def play(seed: int, events: int) -> None:
             names_volumes=random.random() < 0.5,
             has_paths=random.random() < 0.2,
             counts_events=random.random() < 0.5,
+            has_links=random.random() < 0.7,
             aws_ahead=random.choice([0.0, 120.0, -300.0]),
         )
         story = Story(machine=machine, random=random)

@@ -33,7 +33,7 @@ class Machine:
                 "sys/block/sdb/size": f"{2**31}\n",
                 "sys/block/sdb/diskseq": "5\n",
                 "sys/block/sdb/queue/max_sectors_kb": "256\n",
-                "udev/b8:16": f"I:{int((self.hands.boot - 1_000) * 1e6)}\nE:DISKSEQ=5\n",
+                "udev/b8:16": f"I:{int((self.hands.boot - 1_000) * 1e6)}\nS:disk/by-diskseq/5\n",
             },
             self.root,
         )
@@ -53,7 +53,10 @@ class Machine:
         self.hands.wall += down_s
         self.hands.boot = 60.0
         plant(
-            {"proc/sys/kernel/random/boot_id": BOOT_B, "udev/b8:16": "I:50000000\nE:DISKSEQ=5\n"},
+            {
+                "proc/sys/kernel/random/boot_id": BOOT_B,
+                "udev/b8:16": "I:50000000\nS:disk/by-diskseq/5\n",
+            },
             self.root,
         )
         self.does(0)

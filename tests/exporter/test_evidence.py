@@ -205,24 +205,6 @@ def test_a_state_that_was_saved_while_nobody_counted_is_not_gone_on_with_as_if_s
 # Whether they are this volume's
 
 
-def test_a_record_of_udev_that_is_not_of_this_disk_says_nothing_of_its_age(box: Box) -> None:
-    record = box.root / "udev/b259:1"
-    whole = record.read_text()
-    for wrong in (
-        whole.replace("E:DISKSEQ=1\n", "E:DISKSEQ=77\n"),
-        whole.replace("E:DISKSEQ=1\n", ""),
-        whole.replace("vol0aaaaaaaaaaaaaaa1", "vol0bbbbbbbbbbbbbbb2"),
-        "",
-    ):
-        record.write_text(wrong)
-        assert box.bounds(box.starts()) == (0, 1), wrong
-    record.write_text(whole)
-    assert box.bounds(box.starts()) == (1, 1)
-    (box.root / "sys/block/nvme1n1/diskseq").unlink()  # before Linux 5.15
-    record.write_text(whole.replace("E:DISKSEQ=1\n", ""))
-    assert box.bounds(box.starts()) == (1, 1)
-
-
 def test_names_that_the_kernel_has_given_to_three_others_are_those_of_their_serial_numbers(
     box: Box,
 ) -> None:

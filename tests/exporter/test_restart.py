@@ -397,7 +397,7 @@ def test_while_the_host_sleeps_credits_come_in(machine: Machine) -> None:
     hands = machine.hands
     hands.boot, hands.asleep_s = 36_000.0, 28_800.0
     machine.ops = 0
-    plant({"udev/b8:16": "I:1000000\nE:DISKSEQ=5\n"}, machine.root)
+    plant({"udev/b8:16": "I:1000000\nS:disk/by-diskseq/5\n"}, machine.root)
     plant(
         {"proc/diskstats": f"8 16 sdb {900_000} 0 {900_000 * 512} 0 0 0 0 0 0 0 0\n"}, machine.root
     )

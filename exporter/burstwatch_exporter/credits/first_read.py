@@ -123,14 +123,21 @@ class _Since:
         cost = self._cost(self.reading.counters, slept_s=self.reading.slept_since(0.0))
         later = self._after(start, self.age_s or 0.0, cost)
         earlier = self._after(start, self.reading.at, cost)
-        return Interval(low=later.low, high=max(later.high, earlier.high), likely=later.likely)
+        return replace(later, high=max(later.high, earlier.high))
 
-    def gap(self, start: Interval, seconds: float) -> Interval:
-        """The interval from so many seconds ago: unseen until the device appeared, counted from then on."""
+    def gap(self, start: Interval, seconds: float, *, asleep_s: float = 0.0) -> Interval:
+        """The interval from so many seconds ago: unseen until the device appeared, counted from then on.
+
+        It may have appeared at any time of the gap that is not later than udev noted it, and not before. ``asleep_s`` is
+        how long the host had slept then.
+        """
         if self.age_s is None or self.age_s > seconds:
             return iv.after_unseen(self.bucket, start, seconds=seconds)
+        cost = self._cost(self.reading.counters, slept_s=self.reading.slept_since(asleep_s))
         unseen = iv.after_unseen(self.bucket, start, seconds=seconds - self.age_s)
-        return self.appeared(unseen)
+        later = self._after(unseen, self.age_s, cost)
+        earlier = self._after(start, seconds, cost)
+        return replace(later, high=max(later.high, earlier.high))
 
     def counted(self, saved: Saved) -> tuple[Interval, Charge] | None:
         """The interval from what was saved of the very device, or None if its counters do not tell."""
@@ -188,7 +195,7 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     if gap < 0:
         return None, "the saved balance has a time in the future: was the clock set back?"
     unseen = gap if since.age_s is None or since.age_s > gap else gap - since.age_s
-    interval = since.gap(saved.interval, gap)
+    interval = since.gap(saved.interval, gap, asleep_s=saved.asleep_s if same_boot else 0.0)
     reason = f"saved {span(gap)} ago; the I/O of {span(unseen)} since then was not seen, so the range holds from the worst to the best case"
     return Start(
         interval=interval, origin="reattached" if same_boot else "rebooted", reason=reason

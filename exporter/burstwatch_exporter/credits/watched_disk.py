@@ -147,7 +147,9 @@ class WatchedDisk:
         if self.disk.appeared_s is None or self.came_after == math.inf:
             return None
         awake_s = clock.awake() - (clock.boot() - reading.at)
-        return max(0.0, min(awake_s - self.disk.appeared_s, reading.at - self.came_after))
+        age_s = max(0.0, awake_s - self.disk.appeared_s)
+        # A record that is older than the disk is still that of the disk before, which may be the same volume.
+        return None if age_s >= reading.at - self.came_after else age_s
 
     def reconcile(self, cloud: CloudAnswer) -> None:
         """With the newest published balance: once when it comes, and again when its period is over here.

@@ -10,7 +10,7 @@ Paths are strings here, and not ``Path``: a thousand volumes are ten thousand fi
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -24,6 +24,8 @@ XEN = re.compile(r"xvd[a-z]+\d*")
 #: A hidden path of a multipath disk, by the names of the kernel: ``nvme1c0n1`` of ``nvme1n1``.
 PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
 USEC = 1_000_000
+#: Lines of udev's record of a disk: a link that has the kernel's sequence of it, and its serial number.
+SEQUENCE_LINK, SERIAL_ENTRY = "S:disk/by-diskseq/", "E:ID_SERIAL_SHORT="
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,17 +200,32 @@ def _appeared(record: str, *, serial: str, sequence: str) -> float | None:
 
     The record is found by the device's number, which a later disk gets again, and udev can be late.
     """
-    text = _text(record)
-    entries = dict(line[2:].partition("=")[::2] for line in text.splitlines() if line[:2] == "E:")
-    if sequence and entries.get("DISKSEQ") != sequence:
+    lines = _text(record).splitlines()
+    if not _is_of(lines, serial=serial, sequence=sequence):
         return None
-    must_say_serial = not sequence or "ID_SERIAL_SHORT" in entries
-    if serial and must_say_serial and entries.get("ID_SERIAL_SHORT") != serial:
-        return None
-    for line in text.splitlines():
+    for line in lines:
         if line.startswith("I:") and line[2:].isdigit():
             return int(line[2:]) / USEC
     return None
+
+
+def _is_of(lines: Sequence[str], *, serial: str, sequence: str) -> bool:
+    """True if a record of udev is of the disk with this serial number, and this sequence of the kernel, where it has them.
+
+    systemd 250 and later make a link by the sequence; before that the serial number has to tell.
+    """
+    sequences = _said_by(lines, SEQUENCE_LINK)
+    if sequence and sequences and sequence not in sequences:
+        return False
+    has_sequence = bool(sequence and sequences)
+    if not serial:
+        return has_sequence or not sequence
+    serials = _said_by(lines, SERIAL_ENTRY)
+    return serial in serials or (has_sequence and not serials)
+
+
+def _said_by(lines: Iterable[str], start: str) -> set[str]:
+    return {line.removeprefix(start) for line in lines if line.startswith(start)}
 
 
 def disk_identity(sysfs: Path, udev: Path, disk: Disk, devno: str) -> str:

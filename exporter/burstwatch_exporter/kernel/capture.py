@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 import yaml
 
+from burstwatch_exporter.kernel.blocks import SEQUENCE_LINK, SERIAL_ENTRY
 from burstwatch_exporter.kernel.mounts import read_mountinfo
 from burstwatch_exporter.kernel.roots import Roots
 
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 #: Where a disk says its serial number: a file of its own, or a line of udev's record.
-SERIAL_FILE, SERIAL_LINE = "/device/serial", "E:ID_SERIAL_SHORT="
-WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_LINE}).+")
+SERIAL_FILE = "/device/serial"
+WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_ENTRY}).+")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
 ATTRIBUTES = (
@@ -25,7 +26,7 @@ ATTRIBUTES = (
     "device/model", "device/serial", "device/devtype", "dm/name", "md/level",
 )  # fmt: skip
 #: Fields that are kept of udev's record: which disk it is of, and since when.
-OF_RECORD = ("I:", "E:DISKSEQ=", SERIAL_LINE)
+OF_RECORD = ("I:", SEQUENCE_LINK, SERIAL_ENTRY)
 #: The files of /proc whose place another program can take, as lxcfs does.
 IN_PROC = re.compile(r" /proc/\S+ .* - fuse\.lxcfs ")
 #: Columns of a line of mountinfo that name files: root and mount point.
