@@ -17,7 +17,7 @@ from burstwatch.history.points import AT_LIMIT
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import HostConfig
 from burstwatch_exporter.credits.disk_spec import specs_of
-from burstwatch_exporter.credits.first_read import DeviceAge
+from burstwatch_exporter.credits.first_read import DeviceAge, set_clock
 from burstwatch_exporter.credits.interval import after_unseen
 from burstwatch_exporter.credits.ledger import Reading
 from burstwatch_exporter.credits.published import CloudAnswer
@@ -292,12 +292,12 @@ class Host:
         )
         for watched in self._watched.values():
             if watched.ledger is not None:
-                watched.ledger.forget_trail()
+                watched.ledger.set_clock(seconds)
         # How far AWS's clock is ahead of this one is not known before its next answer.
         self._cloud = replace(self._cloud, ahead_s=None)
         # An account saved before the host was started is dated by the wall clock alone.
         self._absent = {
-            key: replace(saved, wall_s=saved.wall_s + seconds)
+            key: set_clock(saved, seconds, boot_id=self._devices.boot_id)
             for key, saved in self._absent.items()
         }
 

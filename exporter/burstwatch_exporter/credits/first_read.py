@@ -37,13 +37,14 @@ class Start:
     """An interval with what it rests on, and the same in words.
 
     ``lately`` is the time since the device was last looked at, and what its I/O has cost
-    in it, where that is known.
+    in it, where that is known. ``is_dated`` is whether the wall clock says how long ago that was: it may be set right.
     """
 
     interval: Interval
     origin: Origin
     reason: str
     lately: tuple[float, Charge] | None = None
+    is_dated: bool = False
 
 
 def start_of(
@@ -67,13 +68,14 @@ def start_of(
     if saved is not None:
         start, refused = _from_saved(saved, since, device_age)
         if start is not None:
-            return start
+            return replace(start, is_dated=saved.is_dated or start.origin == "rebooted")
         why = f"{refused}; "
     created = spec.created_s
     if created is not None and created <= reading.wall_s:
         gap = reading.wall_s - created
         reason = f"{why}created {span(gap)} ago with a full bucket"
-        return Start(interval=since.gap(iv.full(bucket), gap), origin="created", reason=reason)
+        full = since.gap(iv.full(bucket), gap)
+        return Start(interval=full, origin="created", reason=reason, is_dated=True)
     if device_age.age_s is None:
         reason = f"{why}nothing is known of the time before"
         return Start(interval=iv.unknown(bucket), origin="unknown", reason=reason)
@@ -172,6 +174,9 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     """A start from what was saved, or None and why not."""
     same_boot = device_age.boot_id != "" and saved.boot_id == device_age.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
+    if same_boot:
+        step_s = since.reading.wall_s - saved.wall_s - gap
+        saved = set_clock(saved, step_s, boot_id=device_age.boot_id)
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if not since.disk.sequence:  # before Linux 5.15 only its age tells it from a later one
         is_device = is_device and since.age_s is not None and since.age_s >= gap
@@ -200,3 +205,14 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     return Start(
         interval=interval, origin="reattached" if same_boot else "rebooted", reason=reason
     ), ""
+
+
+def set_clock(saved: Saved, step_s: float, *, boot_id: str) -> Saved:
+    """What was saved, after the wall clock was set forward by ``step_s``, or back.
+
+    Of an account of before the host was started, nobody knows whether its own clock was right or the one that is set.
+    """
+    interval = saved.interval
+    if saved.is_dated or saved.boot_id != boot_id:
+        interval = iv.after_correction(saved.bucket, interval, step_s=step_s)
+    return replace(saved, wall_s=saved.wall_s + step_s, interval=interval)

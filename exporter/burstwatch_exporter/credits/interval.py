@@ -85,6 +85,14 @@ def after_unseen(
     return _guessed(bucket, low, high, likely)
 
 
+def after_correction(bucket: Bucket, interval: Interval, *, step_s: float) -> Interval:
+    """After a wall clock that dated the interval was set forward by ``step_s``: so much more time was not seen.
+
+    Set back, it was less time than allowed for, and the interval holds.
+    """
+    return after_unseen(bucket, interval, seconds=step_s) if step_s > 0 else interval
+
+
 def begun(interval: Interval, *, in_flight: float) -> Interval:
     """As it is kept, of a balance that is known at an instant (see the top of this page)."""
     return replace(interval, high=interval.high + in_flight)

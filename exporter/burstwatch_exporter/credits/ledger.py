@@ -116,7 +116,7 @@ class Ledger:
     It begins with an interval for an instant, and every reading moves both on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that it begins with
         self,
         disk: Disk,
         spec: DiskSpec,
@@ -126,11 +126,13 @@ class Ledger:
         reading: Reading,
         slot_s: float,
         lately: tuple[float, Charge] | None = None,
+        is_dated: bool = False,
         with_trail: bool = False,
     ) -> None:
         """``start`` is the interval at ``reading``. The promise must have a bucket.
 
-        ``lately`` is what was spent in so many seconds before, where that is known.
+        ``lately`` is what was spent in so many seconds before, where that is known. ``is_dated`` is whether ``start``
+        rests on the wall clock, which may be set right later.
         ``with_trail`` is whether balances will come to be reconciled: it costs memory.
         """
         if spec.bucket is None or spec.own_bucket is None:
@@ -151,6 +153,7 @@ class Ledger:
             seconds, spent = lately
             self.recent = RecentDemand(at=reading.at - seconds, slot_s=slot_s)
             self.recent.note(reading.at, spent)
+        self.is_dated = is_dated
         self._trail = Trail() if with_trail else None
         self._unexplained = Unexplained()
         self._knows_wall = True
@@ -381,8 +384,14 @@ class Ledger:
         self.bucket = spec.bucket or self.bucket
         self._pieces = pieces_of(self.disk, spec)
 
-    def forget_trail(self) -> None:
-        """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
+    def set_clock(self, step_s: float) -> None:
+        """The wall clock was set forward, or back: what was noted by it is of no use, nor how old a datapoint is."""
+        if self.is_dated:
+            bucket, before = self.own_bucket, self._before
+            self.interval = iv.after_correction(bucket, self.interval, step_s=step_s)
+            if before is not None:
+                interval = iv.after_correction(bucket, before.interval, step_s=step_s)
+                self._before = replace(before, interval=interval)
         self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
         self._unexplained.forget_times()

@@ -24,8 +24,9 @@ class Saved:
     ``wall_s`` is the same by the wall clock, which is what goes on across a reboot.
     ``name`` and ``sequence`` tell the device that ``counters`` are of; ``bucket`` and
     ``spec_id`` (type and size) what the volume was then. ``asleep_s`` is how long the host had slept
-    since its start, ``largest_kib`` the most that a request could carry, and ``is_counted`` whether
-    the counters were believed. An earlier version wrote none of the three.
+    since its start, ``largest_kib`` the most that a request could carry, ``is_counted`` whether
+    the counters were believed, and ``is_dated`` whether the interval rests on the wall clock of this start. An earlier
+    version wrote none of the four.
     """
 
     key: str
@@ -41,6 +42,7 @@ class Saved:
     asleep_s: float = 0.0
     largest_kib: float | None = None
     is_counted: bool = True
+    is_dated: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""

@@ -139,6 +139,7 @@ class WatchedDisk:
             reading=reading,
             slot_s=accounting.slot_s,
             lately=start.lately,
+            is_dated=start.is_dated,
             with_trail=accounting.reconciles,
         )
 
@@ -234,4 +235,5 @@ def saved_of(ledger: Ledger, *, boot_id: str, clock: Clock) -> Saved:
         asleep_s=reading.asleep_s,
         largest_kib=largest if math.isfinite(largest) else None,
         is_counted=ledger.is_counted,
+        is_dated=ledger.is_dated,
     )
