@@ -1,6 +1,9 @@
 """Projects how long the credits of one volume last, from its ledger and what it moves now."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 from burstwatch import bucket as tb
 from burstwatch.ebs.load import Load
@@ -15,8 +18,15 @@ from burstwatch_exporter.credits.ledger import CONTRADICTION, Ledger
 AT_BASELINE = (0.97, 1.06)
 #: With less than this share left by count, one that is held at its baseline has none.
 ALMOST_EMPTY = 0.1
-UNSEEN = "more was spent than is counted here when CloudWatch's last balance came, and there is no newer one"
-CHEAPER = "more is served than an empty bucket allows, so an operation costs less than one credit"
+#: Why nothing is likely to be left, by what metrics call it.
+Missing: TypeAlias = Literal["wide", "unseen", "cheaper"]
+REASONS: Mapping[Missing, str] = MappingProxyType(
+    {
+        "wide": "more is spent than comes in, and how much is left is not known",
+        "unseen": "more was spent than is counted here when CloudWatch's last balance came, and there is no newer one",
+        "cheaper": "more is served than an empty bucket allows, so an operation costs less than one credit",
+    }
+)
 
 
 def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection:
@@ -29,7 +39,7 @@ def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection
     if not ledger.recent.has_looked:
         return _unknown(ledger, "seen once, so its load is not known yet")
     if ledger.has_lost_sight:
-        return _unknown(ledger, UNSEEN)
+        return _unknown(ledger, REASONS["unseen"])
     # The demand from here on, in credits a second.
     bucket = ledger.bucket
     demand = expected(ledger.recent.lately(limit=ledger.spec.limit.rate), burst=bucket.burst)
@@ -37,10 +47,10 @@ def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection
     if binding == "none" and load.iops > 0:
         binding = instance_binding
     interval = ledger.seen()
-    likely, reason = likely_level(ledger)
-    if likely is None and demand.high > bucket.refill:
+    likely, missing = likely_level(ledger)
+    if missing is not None and demand.high > bucket.refill:
         return replace(
-            _unknown(ledger, reason),
+            _unknown(ledger, REASONS[missing]),
             demand=demand,
             low_s=tb.time_to_empty(bucket, level=interval.low, demand=demand.high),
             binding=binding,
@@ -64,7 +74,7 @@ def project(ledger: Ledger, load: Load, instance_binding: Binding) -> Projection
     return projection
 
 
-def likely_level(ledger: Ledger) -> tuple[float | None, str]:
+def likely_level(ledger: Ledger) -> tuple[float | None, Missing | None]:
     """The credits that are likely to be left at the newest reading, or None and why that cannot be said.
 
     That a volume is served at its baseline is believed where the bucket may be empty and little is left by count:
@@ -73,18 +83,18 @@ def likely_level(ledger: Ledger) -> tuple[float | None, str]:
     interval = ledger.seen()
     capacity = ledger.own_bucket.capacity
     if ledger.is_published_empty:
-        return 0.0, ""
+        return 0.0, None
     if ledger.has_lost_sight:
-        return None, UNSEEN
+        return None, "unseen"
     if _is_cheaper(ledger):
-        return None, CHEAPER
+        return None, "cheaper"
     if interval.likely is None:
-        return None, "more is spent than comes in, and how much is left is not known"
+        return None, "wide"
     is_almost_empty = interval.likely <= ALMOST_EMPTY * capacity
     may_be_empty = interval.low <= CONTRADICTION * capacity and is_almost_empty
     if may_be_empty and is_served_at_baseline(ledger):
-        return 0.0, ""
-    return interval.likely, ""
+        return 0.0, None
+    return interval.likely, None
 
 
 def is_served_at_baseline(ledger: Ledger) -> bool:

@@ -8,6 +8,7 @@ from burstwatch.forecast.projection import Projection
 from burstwatch_exporter.credits.disk_spec import DiskSpec
 from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.credits.ledger import Origin
+from burstwatch_exporter.credits.outlook import Missing
 from burstwatch_exporter.credits.published import Published
 from burstwatch_exporter.kernel.blocks import Disk, Stacked
 from burstwatch_exporter.kernel.diskstats import Counters
@@ -20,13 +21,14 @@ class Account:
     """A volume's credits at one instant.
 
     ``bucket`` is the part of ``own_bucket``, the volume's own, that the instance leaves.
-    ``disagreements`` is how many published balances were outside of the interval.
+    ``missing`` is why nothing is likely, None where something is. ``disagreements`` is how many published balances were outside of the interval.
     """
 
     bucket: Bucket
     own_bucket: Bucket
     interval: Interval
     likely: float | None
+    missing: Missing | None
     projection: Projection
     charged: Charge
     origin: Origin

@@ -193,12 +193,13 @@ class WatchedDisk:
         if ledger is None or self.spec is None or self.spec.bucket is None:
             return None
         load = STILL if self.rate is None else self.rate.load
-        likely, _ = likely_level(ledger)
+        likely, missing = likely_level(ledger)
         return Account(
             bucket=ledger.bucket,
             own_bucket=ledger.own_bucket,
             interval=ledger.seen(),
             likely=likely,
+            missing=missing,
             projection=project(ledger, load, instance_binding),
             charged=ledger.charged,
             origin=ledger.origin,

@@ -119,6 +119,8 @@ def _add_account(page: Page, labels: tuple[str, str, str], account: Account) -> 
     page.add(m.BALANCE, (*labels, "low"), interval.low / bucket.capacity)
     if account.likely is not None:
         page.add(m.BALANCE, (*labels, "likely"), account.likely / bucket.capacity)
+    if account.missing is not None:
+        page.add(m.ABSENT, (*labels, account.missing), 1)
     page.add(m.BALANCE, (*labels, "high"), interval.high / bucket.capacity)
     for bound, seconds in (
         ("low", projection.low_s),

@@ -111,6 +111,12 @@ HINT = gauge(
     "1 if the volume gets only its baseline and asks for more. The bucket may be empty, but this is not certain "
     "(a limit of the instance, first reads from a snapshot or a cgroup limit look the same).",
 )
+ABSENT = gauge(
+    "credit_likely_absent_info",
+    (*BUCKET, "reason"),
+    "1 for the reason why the bound likely is absent: wide (low and high are too far apart), unseen (CloudWatch's last balance shows more "
+    "spending than is counted here), cheaper (more is served than an empty bucket allows).",
+)
 ORIGIN = gauge(
     "credit_interval_info",
     (*BUCKET, "origin"),
@@ -271,7 +277,7 @@ METRICS: tuple[Definition, ...] = (
     BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
     VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
-    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT, DISAGREEMENTS,
+    CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ABSENT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT, DISAGREEMENTS,
     EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
     EBS_EXCEEDED_IOPS, EBS_EXCEEDED_TP, EBS_EC2_EXCEEDED_IOPS, EBS_EC2_EXCEEDED_TP, EBS_QUEUE,
     EBS_READ_LATENCY, EBS_WRITE_LATENCY,
