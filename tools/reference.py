@@ -37,7 +37,11 @@ OF_A_PAGE = ("Where:", "Do now:", "Do next:", "Command:", "Load:")
 def markdown_table(headings: str, rows: Iterable[Sequence[str]]) -> str:
     """A table of Markdown. ``headings`` are divided by ``|``, as in the table itself."""
     width = headings.count("|") + 1
-    lines = [headings, " | ".join(["---"] * width), *(" | ".join(row) for row in rows)]
+    lines = [
+        headings,
+        " | ".join(["---"] * width),
+        *(" | ".join(cell.replace("|", r"\|") for cell in row) for row in rows),
+    ]
     return "".join(f"| {line} |\n" for line in lines)
 
 

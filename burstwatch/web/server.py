@@ -7,6 +7,7 @@ import signal
 import socket
 import ssl
 from collections import Counter
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -31,13 +32,18 @@ GRACE_S = 5.0
 TICK_S = 0.02
 
 
-def stop_on_signals(stop: Event) -> None:
-    """Set ``stop`` when this process is told to end.
+def stop_on_signals(stop: Event, hang_up: Event | None = None) -> None:
+    """Set ``stop`` when this process is told to end, and ``hang_up`` at SIGHUP; without it that ends the process too.
 
     A thread sets it: the handler may interrupt ``stop.wait`` while that holds the event's own lock.
     """
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: Thread(target=stop.set).start())
+    events = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up or stop}
+    for number, event in events.items():
+        signal.signal(number, partial(_set_in_a_thread, event))
+
+
+def _set_in_a_thread(event: Event, *_: object) -> None:
+    Thread(target=event.set).start()
 
 
 def open_server(app: App, address: Address, tls: Tls | None, *, setting: str) -> "Server":
@@ -78,6 +84,11 @@ class Server:
         return int(self._socket.getsockname()[1])
 
     @property
+    def problem(self) -> str:
+        """Why a new certificate is not served; empty where it is, or there is none."""
+        return self._http.problem
+
+    @property
     def requests(self) -> int:
         """How many are being answered."""
         return len(self._http.busy)
@@ -114,8 +125,8 @@ class Server:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Open the listening socket, on every address where no host is named."""
-    if not host and socket.has_dualstack_ipv6():
+    """Open the listening socket, on every address of both families where no host is named, or ``::``."""
+    if host in {"", "::"} and socket.has_dualstack_ipv6():
         listener = socket.create_server(
             ("", port), family=socket.AF_INET6, backlog=CONNECTIONS, dualstack_ipv6=True
         )
@@ -150,6 +161,14 @@ class _Http(HTTPServer):
             max_header_size=16_384,
             max_body_size=1_024,
         )
+
+    @property
+    def problem(self) -> str:
+        """Why a new certificate is not taken."""
+        if self._tls is None:
+            return ""
+        self._tls.context()
+        return self._tls.problem
 
     @property
     def ssl_options(self) -> ssl.SSLContext | None:
@@ -209,6 +228,7 @@ class _CurrentTls:
         self._tls = tls
         self._stamps = self._look()
         self._context = tls.context()
+        self.problem = ""
 
     def context(self) -> ssl.SSLContext:
         """The newest certificate's context; one that cannot be read leaves the old one."""
@@ -217,8 +237,10 @@ class _CurrentTls:
             self._stamps = stamps
             try:
                 self._context = self._tls.context()
+                self.problem = ""
             except (OSError, ssl.SSLError) as error:
-                LOG.warning("new certificate not taken, the old one stays: %s", error)
+                self.problem = f"new certificate not taken, the old one stays: {error}"
+                LOG.warning("%s", self.problem)
         return self._context
 
     def _look(self) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import TextIO
 
@@ -31,10 +31,11 @@ def system_clock() -> Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The parts of the world that the program may touch: its streams, environment, clocks, and when to end."""
+    """The parts of the world that the program may touch: its streams, environment, clocks, when to end, and when to read the configuration anew."""
 
     stdout: TextIO
     stderr: TextIO
     env: Mapping[str, str]
     clock: Clock
     stop: Event
+    hang_up: Event = field(default_factory=Event)

@@ -48,6 +48,7 @@ class Exporter:
         self.instance_type = options.instance_type
         self.sources = Sources(clock.boot)
         self._state_is_strange = False
+        self._is_without_limits = False
         self.host = Host(
             roots=options.roots,
             clock=clock,
@@ -57,6 +58,7 @@ class Exporter:
             slot_s=options.sample_period_s,
             instance=self._ask_instance(),
             reconciles=options.aws == "cloudwatch",
+            mounts_exclude=options.mounts_exclude,
         )
         self.cloud = Cloud(
             imds=options.imds,
@@ -143,7 +145,21 @@ class Exporter:
 
     def hints(self) -> list[str]:
         """Hints for people at what is no error but may not be meant."""
-        return [] if self.host.has_volumes() else [NO_VOLUMES]
+        no_volumes = [] if self.host.has_volumes() else [NO_VOLUMES]
+        no_limits = (
+            f"the limits of {self.instance_type} are not in the exporter's own table, so nothing says when all volumes "
+            "together reach them: set them under instance_types in --config.file, or let EC2 say them (--aws=ec2)"
+        )
+        return no_volumes + ([no_limits] if self._is_without_limits else [])
+
+    def reload(self) -> None:
+        """Read the configuration anew. One that cannot be used is told, and the one before stays."""
+        with self.sources.attempt("reload"):
+            path = self._options.config_file
+            config = read_config_file(path) if path else HostConfig()
+            self.config = config
+            self.host.set_instance(self._ask_instance())
+            self.host.reconfigure(config)
 
     def ask_aws(self) -> None:
         """Ask AWS what it may be asked, and go by that."""
@@ -163,10 +179,7 @@ class Exporter:
                     return limits
             name = self.instance_type
             limits = limits or self.config.instance_types.get(name) or limits_of(name)
-            if limits is None:
-                attempt.problems.append(
-                    f"the limits of {name} are not known: set them under instance_types in --config.file"
-                )
+        self._is_without_limits = limits is None
         return limits
 
     def _cpu(self) -> list[Extra]:

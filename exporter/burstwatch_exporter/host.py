@@ -6,6 +6,7 @@ device comes, goes or begins anew.
 """
 
 import math
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ from burstwatch_exporter.sources import Sources
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
+#: Fits no mount point.
+NO_MOUNT = re.compile(r"(?!)")
 #: A clock that keeps time by NTP is closer to AWS's.
 CLOCK_OFF_S = 5.0
 #: A jump is told for so long, or no scrape would see it.
@@ -60,7 +63,7 @@ class _FileReading:
 class Host:
     """The volumes of this host and their accounts."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that it reads and goes by
         self,
         *,
         roots: Roots,
@@ -71,12 +74,14 @@ class Host:
         slot_s: float,
         instance: InstanceLimits | None = None,
         reconciles: bool = False,
+        mounts_exclude: re.Pattern[str] = NO_MOUNT,
     ) -> None:
         """``saved`` are the accounts that an earlier process kept, ``slot_s`` the seconds between calls of ``observe``.
 
         ``instance`` has the limits of the whole host, if they are known. ``reconciles`` is true if CloudWatch's balances
-        will come through ``apply``.
+        will come through ``apply``. Mount points that ``mounts_exclude`` fits are not shown.
         """
+        self._mounts_exclude = mounts_exclude
         self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._accounting = Accounting(slot_s=slot_s, reconciles=reconciles)
         self._instance = instance
@@ -112,6 +117,12 @@ class Host:
             self._take(self._devices)
             for watched in self._watched.values():
                 watched.reconcile(answer)
+
+    def reconfigure(self, config: HostConfig) -> None:
+        """Go by another configuration from now on."""
+        with self._lock:
+            self._config = config
+        self.look()
 
     def set_instance(self, instance: InstanceLimits | None) -> None:
         """Go by what the whole host may move, which is known only now."""
@@ -322,7 +333,12 @@ class Host:
 
     def _read_devices(self, devnos: Mapping[str, str]) -> Devices:
         return read_devices(
-            self._roots, self._sources, self._devices, named=self._config.devices, devnos=devnos
+            self._roots,
+            self._sources,
+            self._devices,
+            named=self._config.devices,
+            devnos=devnos,
+            excluded=self._mounts_exclude,
         )
 
     def _take(self, devices: Devices, stats: DiskStats | None = None) -> None:

@@ -93,12 +93,13 @@ def run(args: Sequence[str], world: World) -> int:
             return _measure(args[1:], world)
         parsed = vars(build_parser().parse_args(args))
         options = parse_options(_given(parsed, SETTINGS), world.env)
+        logging.getLogger().setLevel(options.log_level.upper())
         if parsed["command"] == "capture":
             world.stdout.write(capture(options.roots, keeps_names=parsed["keep_names"]))
         elif parsed["once"]:
             write_once(options, clock=world.clock, stdout=world.stdout, stop=world.stop)
         else:
-            serve(options, clock=world.clock, stop=world.stop)
+            serve(options, clock=world.clock, stop=world.stop, hang_up=world.hang_up)
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
@@ -138,9 +139,15 @@ def main() -> NoReturn:
         sys.exit(WRONG_INPUT)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
     stop = threading.Event()
-    stop_on_signals(stop)
+    hang_up = threading.Event()
+    stop_on_signals(stop, hang_up)
     world = World(
-        stdout=sys.stdout, stderr=sys.stderr, env=os.environ, clock=system_clock(), stop=stop
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        env=os.environ,
+        clock=system_clock(),
+        stop=stop,
+        hang_up=hang_up,
     )
     try:
         code = run(sys.argv[1:], world)

@@ -7,6 +7,8 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TextIO
 
+from prometheus_client import ProcessCollector
+
 from burstwatch.web.app import App
 from burstwatch.web.config import WebConfig, read_web_config
 from burstwatch.web.passwords import Passwords
@@ -40,8 +42,8 @@ def make_exporter(options: Options, clock: Clock, *more: Extra) -> Exporter:
     return exporter
 
 
-def serve(options: Options, *, clock: Clock, stop: Event) -> None:
-    """Serve until ``stop`` is set, then save and end.
+def serve(options: Options, *, clock: Clock, stop: Event, hang_up: Event) -> None:
+    """Serve until ``stop`` is set, then save and end. When ``hang_up`` is set, read the configuration anew.
 
     Raises:
         ValueError: if a configuration cannot be used.
@@ -58,14 +60,23 @@ def serve(options: Options, *, clock: Clock, stop: Event) -> None:
         exporter = make_exporter(options, clock, refusals)
         app = App(exporter, Passwords(web.users), refusals)
         server = open_server(app, options.address, web.tls, setting="web.listen-address")
+    # Of this process: its CPU time, its memory and its open files.
+    ProcessCollector(registry=exporter.registry)
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
     try:
         exporter.sample()
+        exporter.save()
         for hint in exporter.hints():
             LOG.warning("%s", hint)
         while not stop.wait(options.sample_period_s):
+            if hang_up.is_set():
+                hang_up.clear()
+                exporter.reload()
+            if server is not None and web.tls is not None:
+                with exporter.sources.attempt("web") as attempt:
+                    attempt.problems += filter(None, [server.problem])
             exporter.sample()
     finally:
         if server is not None:
@@ -85,16 +96,20 @@ def _give_large_blocks_back() -> None:
 
 
 def _check_outputs(options: Options) -> None:
-    """Refuse a state or text file that cannot be written now, and a text file that somebody else wrote.
+    """Refuse a text file that cannot be written now or that somebody else wrote, and a state file without a folder.
 
     Raises:
         ValueError: naming the flag and the file.
         OSError: naming the flag and the folder.
     """
     for name, path in (("state.file", options.state_file), ("textfile", options.textfile)):
-        if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
-            problem = "cannot be written" if path.parent.is_dir() else "does not exist"
-            msg = f"{name} is {path}, and the folder {path.parent} {problem}"
+        if path is not None and not path.parent.is_dir():
+            msg = f"{name} is {path}, and the folder {path.parent} does not exist"
+            raise OSError(msg)
+        # Without a state there are metrics, and that it cannot be kept is told by its source.
+        is_needed = name == "textfile"
+        if path is not None and is_needed and not os.access(path.parent, os.W_OK | os.X_OK):
+            msg = f"{name} is {path}, and the folder {path.parent} cannot be written"
             raise OSError(msg)
         if path is not None and path.exists() and not path.is_file():
             msg = f"{name} is {path}, which is no regular file"

@@ -28,6 +28,19 @@ def path(name: str, text: str, *, default: str = "") -> Any:  # noqa: ANN401 - a
     )
 
 
+#: Mounts that come and go with containers, of which there are hundreds on a node.
+OF_CONTAINERS = r"^/var/lib/kubelet/pods/[^/]+/volume-subpaths/|^/var/lib/(docker|containers/storage)/|^/run/(containerd|credentials)/"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compile an expression; an empty one fits nothing."""
+    try:
+        return re.compile(text or r"(?!)")
+    except re.error as error:
+        msg = f"a regular expression ({error})"
+        raise ValueError(msg) from error
+
+
 #: Settings that ``measure`` uses too: the host, its volumes, and the folder of results.
 OF_HOST = frozenset(
     {
@@ -55,6 +68,21 @@ class Options:
     sysfs: Path = path("path.sysfs", "where the kernel's /sys is", default="/sys")
     udev: Path = path(
         "path.udev.data", "where udev keeps what it knows of devices", default="/run/udev/data"
+    )
+    mounts_exclude: re.Pattern[str] = declare(
+        OF_CONTAINERS,
+        "mount points that are not shown: a regular expression",
+        name="mounts.exclude",
+        pattern=r"(?s).*",
+        allowed="a regular expression",
+        make=_pattern,
+    )
+    log_level: str = declare(
+        "info",
+        "the least that is logged: debug, info, warning or error",
+        name="log.level",
+        pattern="debug|info|warning|error",
+        allowed="debug, info, warning or error",
     )
     instance_type: str = declare(
         "",

@@ -243,4 +243,4 @@ def test_the_units_flags_are_known() -> None:
     (args,) = re.findall(r'^ARGS="(.*)"$', default, re.MULTILINE)
     parsed = vars(build_measure_parser().parse_args([*line.split(), *args.split()]))
     assert parsed["directory"] == "/data/burstwatch"
-    assert parsed["measure.results"] == "${STATE_DIRECTORY}/measured"
+    assert parsed["measure.results"] == "/var/lib/burstwatch-exporter/measured"

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from prometheus_client.registry import Collector
 
 from burstwatch.web.exposition import Page, encode
-from burstwatch_exporter.kernel.blocks import read_blocks
+from burstwatch_exporter.kernel.blocks import device_of, read_blocks
 from burstwatch_exporter.kernel.capture import capture
 from burstwatch_exporter.kernel.diskstats import parse_diskstats
 from burstwatch_exporter.kernel.mounts import read_mounts
@@ -232,10 +232,27 @@ def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
         blocks = read_blocks(root / "sys", root / "udev", named={}, devnos=numbers.devnos)
         mounts, _ = read_mounts(root / "proc")
         disks = [replace(disk, volume_id="") for disk in blocks.disks.values()]
-        on = [(one.devno, one.source) for one in mounts if one.source.startswith("/dev/")]
-        return numbers, disks, blocks.stacked, blocks.problems, on
+        stacked = blocks.stacked.values()
+        on = [
+            (one.devno, device_of(one.source, stacked))
+            for one in mounts
+            if one.source.startswith("/dev/")
+        ]
+        return numbers, disks, {one.name: one.disks for one in stacked}, blocks.problems, on
 
     assert shape(tmp_path / "copy") == shape(tmp_path / "host")
+    mapped = (tmp_path / "host/sys/block").glob("dm-*/dm/name")
+    assert not [path for path in mapped if path.read_text().strip() in captured]
+
+
+def test_two_captures_have_other_names_for_the_same_host(tmp_path: Path) -> None:
+    """So that nobody can try names until one has the digest."""
+    plant(yaml.safe_load(HOSTS[0].read_text())["files"], tmp_path)
+    roots = parse_options(flags(tmp_path), {}).roots
+    first, second = (set(re.findall(r"vol[0-9a-f]{17}", capture(roots))) for _ in range(2))
+    assert first
+    assert first.isdisjoint(second)
+    assert capture(roots, key=b"1") == capture(roots, key=b"1")
 
 
 def test_the_serial_number_of_a_disk_that_is_no_volume_is_not_captured(tmp_path: Path) -> None:

@@ -19,12 +19,13 @@ import bcrypt
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from burstwatch.web.address import parse_address
 from burstwatch.web.app import App, network_of
 from burstwatch.web.config import Tls, read_web_config
 from burstwatch.web.exposition import Page
 from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
-from burstwatch.web.server import Server
+from burstwatch.web.server import Server, open_server
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.exporter import Exporter
@@ -560,7 +561,9 @@ def running(machine: Machine) -> Iterator[Callable[[Path], int]]:
             {},
         )
         thread = threading.Thread(
-            target=serve, args=(options,), kwargs={"clock": system_clock(), "stop": stop}
+            target=serve,
+            args=(options,),
+            kwargs={"clock": system_clock(), "stop": stop, "hang_up": threading.Event()},
         )
         threads.append(thread)
         thread.start()
@@ -625,6 +628,35 @@ def test_a_new_certificate_is_taken_while_it_runs(
     assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
     (certificates / "server.crt").write_text("broken")
     assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
+
+
+def test_a_certificate_that_is_not_taken_is_a_problem_until_it_is_whole_again(
+    certificates: Path, exporter: Exporter
+) -> None:
+    tls = Tls(cert_file=certificates / "server.crt", key_file=certificates / "server.key")
+    whole = (certificates / "server.crt").read_text()
+    with served(App(exporter, Passwords({}), Refusals()), tls) as server:
+        assert server.problem == ""
+        (certificates / "server.crt").write_text("broken")
+        assert "new certificate not taken, the old one stays" in server.problem
+        (certificates / "server.crt").write_text(whole)
+        assert server.problem == ""
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("text", ["[::]:0", ":0"])
+def test_every_address_is_of_both_families(text: str, exporter: Exporter) -> None:
+    address = parse_address("web.listen-address", text)
+    app = App(exporter, Passwords({}), Refusals())
+    server = open_server(app, address, None, setting="web.listen-address")
+    try:
+        for host in ("127.0.0.1", "::1"):
+            connection = http.client.HTTPConnection(host, server.port, timeout=60)
+            connection.request("GET", "/-/healthy")
+            assert connection.getresponse().status == 200
+            connection.close()
+    finally:
+        server.stop()
 
 
 @pytest.mark.real

@@ -1,13 +1,15 @@
 """The files of this host that the exporter reads, to send with a bug report.
 
-Volume ids and serial numbers are replaced by others, each always by the same, and so are the names of
-mount points and file systems. What is left is names of devices, sizes and counters; look at it before you send it.
+Volume ids and serial numbers are replaced by others, each always by the same within one capture, and so are the names of
+mount points and file systems: by a digest with a key that nobody keeps. What is left is names of devices, sizes and counters; look at it before you send it.
 """
 
 import hashlib
 import os
 import re
+import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import yaml
 
@@ -18,6 +20,8 @@ from burstwatch_exporter.kernel.roots import Roots
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 #: Where a disk says its serial number: a file of its own, or a line of udev's record.
 SERIAL_FILE = "/device/serial"
+#: The name that somebody gave a mapped device, and where a mount says it.
+DM_NAME, MAPPED = "/dm/name", re.compile(r"(?<= /dev/mapper/)\S+")
 WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_ENTRY}).+")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
@@ -33,12 +37,15 @@ IN_PROC = re.compile(r" /proc/\S+ .* - fuse\.lxcfs ")
 ROOT, MOUNTPOINT = 3, 4
 
 
-def capture(roots: Roots, *, keeps_names: bool = False) -> str:
+def capture(roots: Roots, *, keeps_names: bool = False, key: bytes | None = None) -> str:
     """The files as YAML, as the tests of this project keep them; with ``keeps_names`` ids and names as they are.
+
+    ``key`` is that of the digests in place of names, another at each call unless it is given.
 
     Raises:
         OSError: if the counters, the devices or the mounts cannot be read.
     """
+    names = _Names(secrets.token_bytes(16) if key is None else key)
     files = {"proc/diskstats": (roots.procfs / "diskstats").read_text(encoding="ascii")}
     # Mounts without a device name servers and folders, and are none of ours.
     mounts = read_mountinfo(roots.procfs)
@@ -47,16 +54,17 @@ def capture(roots: Roots, *, keeps_names: bool = False) -> str:
     ]
     whose = "1" if mounts.is_of_the_host else "self"
     files[f"proc/{whose}/mountinfo"] = "".join(
-        f"{line if keeps_names or IN_PROC.search(line) else _unnamed(line)}\n" for line in kept
+        f"{line if keeps_names or IN_PROC.search(line) else names.of_mount(line)}\n"
+        for line in kept
     )
     # The first line is that of all CPUs together; a container can have its own.
     files["proc/stat"] = _read(f"{roots.procfs}/stat").partition("\n")[0] + "\n"
     files |= dict(_blocks(roots))
     files |= dict(_records(roots))
-    files |= dict(_btrfs(roots, keeps_names=keeps_names))
+    files |= dict(_btrfs(roots, None if keeps_names else names))
     files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
     if not keeps_names:
-        files = {name: _anonymous(name, content) for name, content in files.items()}
+        files = {name: names.of_file(name, content) for name, content in files.items()}
     return yaml.safe_dump(
         {"origin": f"captured on Linux {os.uname().release}", "files": dict(sorted(files.items()))},
         width=10_000,
@@ -72,14 +80,14 @@ def _records(roots: Roots) -> Iterator[tuple[str, str]]:
             yield f"udev/{record}", "".join(f"{line}\n" for line in kept)
 
 
-def _btrfs(roots: Roots, *, keeps_names: bool) -> Iterator[tuple[str, str]]:
+def _btrfs(roots: Roots, names: "_Names | None") -> Iterator[tuple[str, str]]:
     """The devices of each btrfs, which its mount does not all name, as pairs of a path and no content.
 
     The id of the file system is replaced; the devices have the kernel's names, which say nothing of anybody.
     """
     folder = f"{roots.sysfs}/fs/btrfs"
     for btrfs_id in _listed(folder):
-        told_id = btrfs_id if keeps_names else _pseudonym(btrfs_id)
+        told_id = btrfs_id if names is None else names.pseudonym(btrfs_id)
         for device in _listed(f"{folder}/{btrfs_id}/devices"):
             yield f"sys/fs/btrfs/{told_id}/devices/{device}", ""
 
@@ -102,30 +110,41 @@ def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:
                 yield f"sys/block/{name}/{part}/partition", number
 
 
-def _anonymous(name: str, content: str) -> str:
-    """Replace volume ids and serial numbers. That of an EBS volume stays one; any other becomes an invented word."""
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Puts other names in place of those that say something of somebody."""
 
-    def other_id(match: re.Match[str]) -> str:
-        digest = hashlib.sha256(match[2].encode()).hexdigest()
-        return f"vol{match[1]}{digest[: len(match[2])]}"
+    key: bytes
 
-    def other_serial(match: re.Match[str]) -> str:
-        return match[0] if VOLUME.search(match[0]) else _pseudonym(match[0])
+    def of_file(self, name: str, content: str) -> str:
+        """Replace volume ids and serial numbers. That of an EBS volume stays one; any other becomes an invented word."""
 
-    serials = WHOLE if name.endswith(SERIAL_FILE) else AFTER_SERIAL
-    return VOLUME.sub(other_id, serials.sub(other_serial, content))
+        def other_id(match: re.Match[str]) -> str:
+            return f"vol{match[1]}{self._digest(match[2])[: len(match[2])]}"
 
+        def other_serial(match: re.Match[str]) -> str:
+            return match[0] if VOLUME.search(match[0]) else self.pseudonym(match[0])
 
-def _unnamed(line: str) -> str:
-    columns = [*line.rpartition(" ")[0].split(" "), "rw"]
-    for column in (ROOT, MOUNTPOINT):
-        if len(columns) > column:
-            columns[column] = "/".join(_pseudonym(part) for part in columns[column].split("/"))
-    return " ".join(columns)
+        if name.endswith(DM_NAME):
+            return WHOLE.sub(lambda match: self.pseudonym(match[0]), content)
+        serials = WHOLE if name.endswith(SERIAL_FILE) else AFTER_SERIAL
+        return VOLUME.sub(other_id, serials.sub(other_serial, content))
 
+    def of_mount(self, line: str) -> str:
+        """A line of mountinfo without its folders and options, and without the name of a mapped device."""
+        columns = [*line.rpartition(" ")[0].split(" "), "rw"]
+        for column in (ROOT, MOUNTPOINT):
+            if len(columns) > column:
+                parts = columns[column].split("/")
+                columns[column] = "/".join(self.pseudonym(part) for part in parts)
+        return MAPPED.sub(lambda match: self.pseudonym(match[0]), " ".join(columns))
 
-def _pseudonym(part: str) -> str:
-    return f"d{hashlib.sha256(part.encode()).hexdigest()[:6]}" if part else ""
+    def pseudonym(self, part: str) -> str:
+        """An invented word, the same for the same part."""
+        return f"d{self._digest(part)[:6]}" if part else ""
+
+    def _digest(self, text: str) -> str:
+        return hashlib.blake2b(text.encode(), key=self.key).hexdigest()
 
 
 def _listed(folder: str) -> list[str]:

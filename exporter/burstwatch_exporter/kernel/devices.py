@@ -1,5 +1,6 @@
 """Finds what devices the host has, and what is mounted on them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +39,13 @@ def read_devices(
     *,
     named: Mapping[str, str],
     devnos: Mapping[str, str],
+    excluded: re.Pattern[str],
 ) -> Devices:
     """Read the block devices, the mounts and the id of the kernel's start from /sys and /proc.
 
     A part that cannot be read is told by ``sources`` and stays as it was ``before``. ``named`` are the volume ids that
-    the configuration gives to device names, ``devnos`` the device numbers by name. It takes long with many devices.
+    the configuration gives to device names, ``devnos`` the device numbers by name. Mount points that ``excluded`` fits
+    are left out. It takes long with many devices.
     """
     blocks, mounts, boot_id = before.blocks, before.mounts, before.boot_id
     with sources.attempt("boot_id"):
@@ -54,6 +57,7 @@ def read_devices(
     with sources.attempt("mounts") as attempt:
         every_mount, problems = read_mounts(roots.procfs)
         attempt.problems += problems
+        every_mount = [mount for mount in every_mount if not excluded.search(mount.mountpoint)]
         mounts = tuple(_on_volumes(every_mount, devnos, blocks, btrfs_members(roots.sysfs)))
     return Devices(
         blocks=blocks,

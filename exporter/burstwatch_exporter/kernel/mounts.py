@@ -10,7 +10,7 @@ LEAST_BEFORE, LEAST_AFTER = 6, 2
 MOUNTPOINT = 4
 #: Types of file systems that are roots of containers.
 LAYERED = frozenset({"overlay", "aufs", "fuse-overlayfs", "tmpfs"})
-OWN_MOUNTS = "the mounts of the host's first process cannot be read (is /proc mounted with hidepid?), so they are those that this process sees"
+OWN_MOUNTS = "the mounts of the host's first process cannot be read (is /proc mounted with hidepid, or does SELinux deny it?), so they are those that this process sees"
 ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
