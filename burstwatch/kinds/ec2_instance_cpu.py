@@ -91,11 +91,16 @@ def _has_credits(lists: Mapping[str, Sequence[Item]]) -> Callable[[Item], bool]:
 
 
 def _unlimited_fix(resource: Resource) -> Fix:
-    """Unlimited mode, without its price."""
+    """Unlimited mode, without its price.
+
+    "at any time on a running or stopped instance":
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-unlimited-mode-concepts.html (2026-11)
+    """
     return Fix(
         action="switch to Unlimited mode",
-        effect="nothing is throttled, and AWS bills the extra vCPU-hours that it does not earn back; it stays so until it is switched back",
+        effect="nothing is throttled, and AWS bills the extra vCPU-hours that it does not earn back; it stays so until it is switched back (CpuCredits=standard)",
         takes="works immediately",
+        has_downtime=False,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
         afterwards=Afterwards(bucket=None),
     )
