@@ -16,6 +16,7 @@ from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.credits.state import Saved, keep_aside, read_state, write_state
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from burstwatch_exporter.page.collector import Extra, HostCollector
 from burstwatch_exporter.page.cpu import CpuAccount, CpuSource
 from burstwatch_exporter.page.landing import landing
@@ -49,6 +50,8 @@ class Exporter:
         self.sources = Sources(clock.boot)
         self._state_is_strange = False
         self._is_without_limits = False
+        self._made_s: float | None = None
+        instance = self._ask_instance()
         self.host = Host(
             roots=options.roots,
             clock=clock,
@@ -56,7 +59,8 @@ class Exporter:
             config=self.config,
             saved=self._read_state(),
             slot_s=options.sample_period_s,
-            instance=self._ask_instance(),
+            instance=instance,
+            root_created_s=self._made_s,
             reconciles=options.aws == "cloudwatch",
             mounts_exclude=options.mounts_exclude,
         )
@@ -173,7 +177,14 @@ class Exporter:
         with self.sources.attempt("instance") as attempt:
             if self.instance_type == ASKS_IMDS:
                 try:
-                    self.instance_type = read_identity(self._options.imds).instance_type
+                    identity = read_identity(self._options.imds)
+                    self.instance_type = identity.instance_type
+                    self._made_s = made_with_instance_s(
+                        self._options.cloud_init,
+                        identity.instance_id,
+                        pending_s=identity.pending_s,
+                        booted_s=self._clock.wall() - self._clock.boot(),
+                    )
                 except ValueError as error:
                     attempt.problems.append(f"{error}; {NO_IMDS}")
                     return limits

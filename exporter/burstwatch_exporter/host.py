@@ -17,7 +17,7 @@ from burstwatch.formatting import span
 from burstwatch.history.points import AT_LIMIT
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.config_file import HostConfig
-from burstwatch_exporter.credits.disk_spec import specs_of
+from burstwatch_exporter.credits.disk_spec import DiskSpec, specs_of
 from burstwatch_exporter.credits.first_read import DeviceAge, set_clock
 from burstwatch_exporter.credits.interval import after_unseen
 from burstwatch_exporter.credits.ledger import Reading
@@ -75,13 +75,15 @@ class Host:
         instance: InstanceLimits | None = None,
         reconciles: bool = False,
         mounts_exclude: re.Pattern[str] = NO_MOUNT,
+        root_created_s: float | None = None,
     ) -> None:
         """``saved`` are the accounts that an earlier process kept, ``slot_s`` the seconds between calls of ``observe``.
 
         ``instance`` has the limits of the whole host, if they are known. ``reconciles`` is true if CloudWatch's balances
-        will come through ``apply``. Mount points that ``mounts_exclude`` fits are not shown.
+        will come through ``apply``. Mount points that ``mounts_exclude`` fits are not shown. ``root_created_s`` is when the
+        volume of the host's root was new, where that is known.
         """
-        self._mounts_exclude = mounts_exclude
+        self._mounts_exclude, self._root_created_s = mounts_exclude, root_created_s
         self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._accounting = Accounting(slot_s=slot_s, reconciles=reconciles)
         self._instance = instance
@@ -359,6 +361,7 @@ class Host:
                 disks.values(), self._config, self._cloud.specs, instance=self._instance
             )
             attempt.problems += problems
+        specs |= self._of_root(disks, specs)
         for name, watched in self._watched.items():
             disk, spec = disks[name], specs.get(disks[name].key)
             is_replaced = watched.is_replaced(disk, stats)
@@ -368,6 +371,26 @@ class Host:
                 # Only its name says that it is the same volume, and another disk has got that.
                 watched.came_after = math.inf
             watched.change_to(disk, spec)
+
+    def _of_root(
+        self, disks: Mapping[str, Disk], specs: Mapping[str, DiskSpec]
+    ) -> dict[str, DiskSpec]:
+        """The specs of the disks of the root file system, with when they were new where nobody has said otherwise."""
+        if self._root_created_s is None:
+            return {}
+        devices = {device for mount, device in self._devices.mounts if mount.mountpoint == "/"}
+        stacked = self._devices.blocks.stacked
+        names = {
+            name
+            for device in devices
+            for name in (stacked[device].disks if device in stacked else (device,))
+        }
+        keys = {disks[name].key for name in names if name in disks}
+        return {
+            key: replace(spec, created_s=self._root_created_s)
+            for key, spec in specs.items()
+            if key in keys and spec.created_s is None and spec.is_of_ebs
+        }
 
     def _watch(self, disk: Disk) -> WatchedDisk:
         """Go on watching a disk, or begin: it was not there at the reading before."""

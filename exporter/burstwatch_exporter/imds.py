@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from http.client import HTTPConnection, HTTPException
 from socket import SHUT_RDWR, socket
 from threading import Event, Timer
@@ -18,12 +19,13 @@ OK, MOST_BYTES = 200, 65_536
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """An instance, as it knows itself."""
+    """An instance, as it knows itself. ``pending_s`` is when AWS began to start it, None where it does not say so."""
 
     instance_id: str
     instance_type: str
     region: str
     account: str
+    pending_s: float | None = None
 
 
 def read_identity(endpoint: str) -> Identity:
@@ -42,10 +44,17 @@ def read_identity(endpoint: str) -> Identity:
             instance_type=str(fields["instanceType"]),
             region=str(fields["region"]),
             account=str(fields["accountId"]),
+            pending_s=_seconds(fields.get("pendingTime")),
         )
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RuntimeError) as error:
         msg = f"instance metadata at {endpoint}: {type(error).__name__}: {error}"
         raise ValueError(msg) from error
+
+
+def _seconds(text: object) -> float | None:
+    with suppress(ValueError):
+        return datetime.fromisoformat(str(text)).timestamp()
+    return None
 
 
 def _ask(endpoint: str, method: str, path: str, headers: dict[str, str]) -> str:

@@ -69,6 +69,11 @@ class Options:
     udev: Path = path(
         "path.udev.data", "where udev keeps what it knows of devices", default="/run/udev/data"
     )
+    cloud_init: Path = path(
+        "path.cloud-init",
+        "where cloud-init keeps its marks, which say when an instance was first started; used with --instance.type=imds",
+        default="/var/lib/cloud",
+    )
     mounts_exclude: re.Pattern[str] = declare(
         OF_CONTAINERS,
         "mount points that are not shown: a regular expression",
