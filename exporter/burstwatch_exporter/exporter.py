@@ -161,6 +161,7 @@ class Exporter:
         with self.sources.attempt("reload"):
             path = self._options.config_file
             config = read_config_file(path) if path else HostConfig()
+            self.host.observe()  # what has been done until now was under the configuration before
             self.config = config
             self.host.set_instance(self._ask_instance())
             self.host.reconfigure(config)

@@ -34,6 +34,8 @@ from burstwatch_exporter.sources import Sources
 
 #: The wall clock may be off by so much from one reading to the next before it has jumped.
 JUMP_S = 2.0
+#: Two clocks that are read one after the other are off by less.
+LEAST_STEP_S = 0.1
 #: Fits no mount point.
 NO_MOUNT = re.compile(r"(?!)")
 #: A clock that keeps time by NTP is closer to AWS's.
@@ -95,6 +97,8 @@ class Host:
         self._absent = dict(saved)
         self._wall_offset: float | None = None
         self._jump: _Notice | None = None
+        #: While a new configuration names devices.
+        self._renames = False
         self._cloud = CloudAnswer(specs={}, balances={})
         self._read_at: float | None = None
         #: Every device name that has been seen.
@@ -124,7 +128,11 @@ class Host:
         """Go by another configuration from now on."""
         with self._lock:
             self._config = config
+            # What it names now was there before as well.
+            self._renames = True
         self.look()
+        with self._lock:
+            self._renames = False
 
     def set_instance(self, instance: InstanceLimits | None) -> None:
         """Go by what the whole host may move, which is known only now."""
@@ -286,6 +294,8 @@ class Host:
             self._wall_offset = offset
             if abs(jumped_s) > JUMP_S:
                 self._set_clock(jumped_s)
+            elif jumped_s > LEAST_STEP_S:
+                self._correct(jumped_s)
             if self._jump is not None and self._clock.boot() < self._jump.until_s:
                 attempt.problems.append(self._jump.text)
             ahead_s = self._cloud.ahead_s or 0.0
@@ -305,9 +315,16 @@ class Host:
         )
         for watched in self._watched.values():
             if watched.ledger is not None:
-                watched.ledger.set_clock(seconds)
+                watched.ledger.forget_times()
         # How far AWS's clock is ahead of this one is not known before its next answer.
         self._cloud = replace(self._cloud, ahead_s=None)
+        self._correct(seconds)
+
+    def _correct(self, seconds: float) -> None:
+        """Widen what rests on a wall clock that was set forward by so many seconds, or back."""
+        for watched in self._watched.values():
+            if watched.ledger is not None:
+                watched.ledger.correct(seconds)
         # An account saved before the host was started is dated by the wall clock alone.
         self._absent = {
             key: set_clock(saved, seconds, boot_id=self._devices.boot_id)
@@ -397,9 +414,11 @@ class Host:
         earlier = self._watched.get(disk.name)
         if earlier is not None and not is_another(disk, earlier.disk):
             return earlier
+        if self._read_at is None or self._renames:
+            return WatchedDisk(disk, came_after=-math.inf)
         if disk.name in self._names_seen and not disk.has_serial:
             return WatchedDisk(disk, came_after=math.inf)
-        return WatchedDisk(disk, came_after=-math.inf if self._read_at is None else self._read_at)
+        return WatchedDisk(disk, came_after=self._read_at)
 
     def _with_known_time(self, disk: Disk) -> Disk:
         """The disk with when it came, also where udev's record of the same disk is not found now."""

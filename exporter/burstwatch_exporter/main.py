@@ -93,7 +93,9 @@ def run(args: Sequence[str], world: World) -> int:
             return _measure(args[1:], world)
         parsed = vars(build_parser().parse_args(args))
         options = parse_options(_given(parsed, SETTINGS), world.env)
-        logging.getLogger().setLevel(options.log_level.upper())
+        # Of this program alone: the libraries' own debugging has secrets in it.
+        for name in ("burstwatch", "burstwatch_exporter"):
+            logging.getLogger(name).setLevel(options.log_level.upper())
         if parsed["command"] == "capture":
             world.stdout.write(capture(options.roots, keeps_names=parsed["keep_names"]))
         elif parsed["once"]:
@@ -140,7 +142,9 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(message)s")
     stop = threading.Event()
     hang_up = threading.Event()
-    stop_on_signals(stop, hang_up)
+    # A measurement, and what prints once, end with their terminal.
+    serves = not {"measure", "capture", "--once"} & {*sys.argv[1:]}
+    stop_on_signals(stop, hang_up if serves else None)
     world = World(
         stdout=sys.stdout,
         stderr=sys.stderr,

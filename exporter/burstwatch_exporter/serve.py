@@ -4,6 +4,7 @@ import ctypes
 import logging
 import os
 from contextlib import suppress
+from pathlib import Path
 from threading import Event, Thread
 from typing import TextIO
 
@@ -60,8 +61,8 @@ def serve(options: Options, *, clock: Clock, stop: Event, hang_up: Event) -> Non
         exporter = make_exporter(options, clock, refusals)
         app = App(exporter, Passwords(web.users), refusals)
         server = open_server(app, options.address, web.tls, setting="web.listen-address")
-    # Of this process: its CPU time, its memory and its open files.
-    ProcessCollector(registry=exporter.registry)
+        # Of this process: its CPU time, its memory and its open files. In a text file they would be node_exporter's.
+        ProcessCollector(registry=exporter.registry)
     if options.aws != "off":
         arguments = (exporter, options.aws_period_s, stop)
         Thread(target=_keep_asking, args=arguments, name="aws", daemon=True).start()
@@ -111,7 +112,7 @@ def _check_outputs(options: Options) -> None:
         if path is not None and is_needed and not os.access(path.parent, os.W_OK | os.X_OK):
             msg = f"{name} is {path}, and the folder {path.parent} cannot be written"
             raise OSError(msg)
-        if path is not None and path.exists() and not path.is_file():
+        if path is not None and _is_no_file(path):
             msg = f"{name} is {path}, which is no regular file"
             raise ValueError(msg)
     if options.textfile is not None and options.textfile.exists():
@@ -120,6 +121,13 @@ def _check_outputs(options: Options) -> None:
         if begins and begins != PAGE_MARK:
             msg = f"textfile is {options.textfile}, which this program did not write and would overwrite: name another file"
             raise ValueError(msg)
+
+
+def _is_no_file(path: Path) -> bool:
+    """True if there is something else than a file; what may not be looked at is told when it is written."""
+    with suppress(PermissionError):
+        return path.exists() and not path.is_file()
+    return False
 
 
 def _keep_asking(exporter: Exporter, period_s: float, stop: Event) -> None:

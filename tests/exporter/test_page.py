@@ -245,6 +245,21 @@ def test_what_is_captured_is_read_as_the_host_was_and_names_nothing(
     assert not [path for path in mapped if path.read_text().strip() in captured]
 
 
+def test_no_name_that_people_gave_a_source_of_a_mount_is_captured(tmp_path: Path) -> None:
+    plant(yaml.safe_load(HOSTS[0].read_text())["files"], tmp_path)
+    sources = ("/dev/vg_acme/payroll", "/dev/disk/by-label/ACME", "/dev/md/acme:0", "/dev/mapper/acme-a\\040b", "/dev/drbd/by-res/acme/0")  # fmt: skip
+    lines = (
+        f"9{number} 26 8:1 / /srv/acme\udcff rw - ext4 {source} rw\n"
+        for number, source in enumerate(sources)
+    )
+    text = "".join(["26 1 259:1 / / rw - xfs /dev/nvme0n1p1 rw\n", *lines])
+    (tmp_path / "proc/1/mountinfo").write_bytes(text.encode("utf-8", "surrogateescape"))
+    captured = capture(parse_options(flags(tmp_path), {}).roots)
+    assert "acme" not in captured.lower()
+    assert "payroll" not in captured
+    assert "/dev/nvme0n1p1" in captured
+
+
 def test_two_captures_have_other_names_for_the_same_host(tmp_path: Path) -> None:
     """So that nobody can try names until one has the digest."""
     plant(yaml.safe_load(HOSTS[0].read_text())["files"], tmp_path)

@@ -254,7 +254,7 @@ def test_a_clock_that_is_set_back_forgets_what_was_spent_unseen() -> None:
         ledger.note(Reading(at=at, wall_s=at, slack_s=0.0, counters=done()))
         if at % MINUTE_S == 0:
             ledger.reconcile(LevelPoint(at - MINUTE_S, MINUTE_S, max(0.0, level), "Minimum"))
-    ledger.set_clock(0.0)
+    ledger.forget_times()
     charged = ledger.charged.nominal
     assert charged > BUCKET.capacity / 2
     for tick in range(360, 720):

@@ -3,11 +3,13 @@
 import io
 import logging
 import os
+import shutil
 import signal
 import threading
 import time
 import urllib.request
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -16,8 +18,9 @@ import pytest
 from burstwatch.web.server import stop_on_signals
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.main import run
-from tests.exporter.box import Box
+from tests.exporter.box import EVERY_GP2, Box
 from tests.exporter.pages import flags
+from tests.exporter.scraped import value
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -166,3 +169,91 @@ def test_mounts_of_pods_make_no_series_each_and_volumes_keep_theirs(box: Box) ->
     assert "pvc-1" in page
     box.options = {"mounts.exclude": ""}
     assert box.starts().scrape()[1].decode().count("burstwatch_mount_info{") == 112
+
+
+def test_a_device_that_a_new_configuration_names_is_known_as_after_a_restart(box: Box) -> None:
+    for name, text in {
+        "size": f"{100 * 2**21}",
+        "diskseq": "7",
+        "dev": "8:16",
+        "queue/iostats": "1",
+    }.items():
+        box.put(f"sys/block/sdb/{name}", f"{text}\n")
+    box.put("udev/b8:16", "I:2500000\nS:disk/by-diskseq/7\n")
+    box.counts("  8 16 sdb 10 0 320 0 0 0 0 0 0 0 0\n")
+    box.config = EVERY_GP2
+    exporter = box.starts()
+    box.passes(exporter, 60)
+    box.put("config.yml", EVERY_GP2 + "devices: {sdb: {type: gp2}}\n")
+    exporter.reload()
+    exporter.sample()
+    page = exporter.scrape()[1].decode()
+    assert value(page, "burstwatch_credit_interval_info", device="sdb", origin="appeared") == 1
+
+
+@pytest.mark.parametrize("more", ["unit: MiB", "io_kib: 16"])
+def test_what_a_credit_is_may_not_change_under_an_account(box: Box, more: str) -> None:
+    bucket = "capacity: 54000, refill: 300, burst: 3000"
+    box.config = f"devices: {{nvme1n1: {{bucket: {{{bucket}}}}}}}\n"
+    exporter = box.starts()
+    box.passes(exporter, 60)
+    box.put("config.yml", f"devices: {{nvme1n1: {{bucket: {{{bucket}, {more}}}}}}}\n")
+    exporter.reload()
+    exporter.sample()
+    page = exporter.scrape()[1].decode()
+    origin = value(page, "burstwatch_credit_interval_info", device="nvme1n1", origin="resized")
+    assert origin == 1
+
+
+def test_a_text_file_has_nothing_of_the_process(box: Box, caplog: pytest.LogCaptureFixture) -> None:
+    """node_exporter, which serves it, has metrics of these names itself."""
+    path = box.root / "burstwatch.prom"
+    options = {"textfile": str(path), "web.listen-address": ""}
+    with Running(box.root, caplog, **options):
+        until(path.exists)
+    assert "burstwatch_volume_info" in path.read_text()
+    assert "\nprocess_" not in path.read_text()
+
+
+def test_the_libraries_own_debugging_is_not_logged(
+    box: Box, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It has the tokens of a session in it."""
+    with Running(box.root, caplog, **{"log.level": "debug", "web.listen-address": ""}):
+        assert logging.getLogger("burstwatch_exporter").isEnabledFor(logging.DEBUG)
+        assert not logging.getLogger("botocore").isEnabledFor(logging.DEBUG)
+    for name in ("burstwatch", "burstwatch_exporter"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+def test_a_date_of_creation_narrows_what_was_saved(box: Box) -> None:
+    """As the runbook of an unknown balance advises it."""
+    shutil.rmtree(box.root / "udev")
+    box.config, box.options = EVERY_GP2, {"state.file": str(box.root / "state.json")}
+    exporter = box.starts()
+    assert box.bounds(exporter) == (0, 1)
+    exporter.save()
+    made = datetime.fromtimestamp(box.hands.wall - 600, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    box.config = f'volumes: {{"*": {{type: gp2, created: {made}}}}}\n'
+    low, high = box.bounds(box.starts())
+    assert low > 0.6
+    assert high == 1
+
+
+@pytest.mark.parametrize("step_s", [1.9, 600.0])
+def test_many_small_steps_of_the_clock_widen_as_much_as_one(box: Box, step_s: float) -> None:
+    """An account of before the host was started is dated by the wall clock, which was behind."""
+    box.config, box.options = EVERY_GP2, {"state.file": str(box.root / "state.json")}
+    box.starts().save()
+    box.put("proc/sys/kernel/random/boot_id", "boot-2\n")
+    box.hands.boot = 30.0
+    box.put(
+        "udev/b259:1", "I:1500000\nS:disk/by-diskseq/1\nE:ID_SERIAL_SHORT=vol0aaaaaaaaaaaaaaa1\n"
+    )
+    exporter = box.starts()
+    before, _ = box.bounds(exporter)
+    for _ in range(round(600 / step_s)):
+        box.hands.wall += step_s
+        exporter.sample()
+    after, _ = box.bounds(exporter)
+    assert before - after >= 0.95 * 600 * (3_000 - 300) / 5_400_000

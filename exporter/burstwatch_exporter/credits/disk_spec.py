@@ -49,8 +49,10 @@ class DiskSpec:
 
     @property
     def spec_id(self) -> str:
-        """Type and size: two volumes of other sizes may have the same bucket."""
-        return f"{self.volume_spec.volume_type} {self.volume_spec.size_gib:g} GiB"
+        """Type and size: two volumes of other sizes may have the same bucket. Of a bucket in figures also what a credit is."""
+        spec = self.volume_spec
+        unit = f", {spec.unit} of {spec.io_kib:g} KiB" if spec.volume_type == CUSTOM else ""
+        return f"{spec.volume_type} {spec.size_gib:g} GiB{unit}"
 
     @property
     def is_of_ebs(self) -> bool:

@@ -64,23 +64,45 @@ def start_of(
     changed = _changed(spec, reading, device_age, saved)
     if changed:
         return Start(interval=iv.unknown(bucket), origin="resized", reason=changed)
+    new = _from_creation(since)
     why = ""
     if saved is not None:
         start, refused = _from_saved(saved, since, device_age)
         if start is not None:
-            return replace(start, is_dated=saved.is_dated or start.origin == "rebooted")
+            is_dated = saved.is_dated or start.origin == "rebooted"
+            return _within(replace(start, is_dated=is_dated), new)
         why = f"{refused}; "
-    created = spec.created_s
-    if created is not None and created <= reading.wall_s:
-        gap = reading.wall_s - created
-        reason = f"{why}created {span(gap)} ago with a full bucket"
-        full = since.gap(iv.full(bucket), gap)
-        return Start(interval=full, origin="created", reason=reason, is_dated=True)
+    if new is not None:
+        return replace(new, reason=f"{why}{new.reason}")
     if device_age.age_s is None:
         reason = f"{why}nothing is known of the time before"
         return Start(interval=iv.unknown(bucket), origin="unknown", reason=reason)
     reason = f"{why}all I/O is counted since the device appeared {span(device_age.age_s)} ago, if its type and size did not change; the balance before is not known"
     return Start(interval=since.appeared(iv.unknown(bucket)), origin="appeared", reason=reason)
+
+
+def _from_creation(since: "_Since") -> Start | None:
+    """A start from a full bucket when the volume was made, if that is known."""
+    created = since.spec.created_s
+    if created is None or created > since.reading.wall_s:
+        return None
+    gap = since.reading.wall_s - created
+    reason = f"created {span(gap)} ago with a full bucket"
+    full = since.gap(iv.full(since.bucket), gap)
+    return Start(interval=full, origin="created", reason=reason, is_dated=True)
+
+
+def _within(start: Start, new: Start | None) -> Start:
+    """A start from what was saved, narrowed by when the volume was made, unless the two exclude each other."""
+    if new is None:
+        return start
+    low = max(start.interval.low, new.interval.low)
+    high = min(start.interval.high, new.interval.high)
+    if low > high or (low, high) == (start.interval.low, start.interval.high):
+        return start
+    likely = start.interval.likely
+    likely = new.interval.likely if likely is None else min(high, max(low, likely))
+    return replace(start, interval=Interval(low=low, high=high, likely=likely), is_dated=True)
 
 
 def _changed(spec: DiskSpec, reading: Reading, device_age: DeviceAge, saved: Saved | None) -> str:

@@ -17,6 +17,8 @@ from burstwatch.ebs.volumes import Charge
 from burstwatch.history.points import LevelPoint
 from burstwatch.history.spending import BALANCE_STEP, TOLERANCE
 
+#: A correction that moves no bound by more than this share of the bucket leaves the likely balance as it is.
+CORRECTED = 0.01
 #: Up to this width, as a share of the bucket, the middle is a fair guess; beyond it nothing is likely.
 NARROW = 0.5
 
@@ -90,7 +92,13 @@ def after_correction(bucket: Bucket, interval: Interval, *, step_s: float) -> In
 
     Set back, it was less time than allowed for, and the interval holds.
     """
-    return after_unseen(bucket, interval, seconds=step_s) if step_s > 0 else interval
+    if step_s <= 0:
+        return interval
+    unseen = after_unseen(bucket, interval, seconds=step_s)
+    # What is in flight stays allowed for, and what was likely is as likely after a small step.
+    high = max(interval.high, unseen.high)
+    is_small = bucket.burst * step_s <= CORRECTED * bucket.capacity
+    return replace(unseen, high=high, likely=interval.likely if is_small else unseen.likely)
 
 
 def begun(interval: Interval, *, in_flight: float) -> Interval:

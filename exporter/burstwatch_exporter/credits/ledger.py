@@ -384,14 +384,18 @@ class Ledger:
         self.bucket = spec.bucket or self.bucket
         self._pieces = pieces_of(self.disk, spec)
 
-    def set_clock(self, step_s: float) -> None:
-        """The wall clock was set forward, or back: what was noted by it is of no use, nor how old a datapoint is."""
-        if self.is_dated:
-            bucket, before = self.own_bucket, self._before
-            self.interval = iv.after_correction(bucket, self.interval, step_s=step_s)
-            if before is not None:
-                interval = iv.after_correction(bucket, before.interval, step_s=step_s)
-                self._before = replace(before, interval=interval)
+    def correct(self, step_s: float) -> None:
+        """The wall clock was set forward, or back: what it has dated was that much longer ago."""
+        if not self.is_dated:
+            return
+        bucket, before = self.own_bucket, self._before
+        self.interval = iv.after_correction(bucket, self.interval, step_s=step_s)
+        if before is not None:
+            interval = iv.after_correction(bucket, before.interval, step_s=step_s)
+            self._before = replace(before, interval=interval)
+
+    def forget_times(self) -> None:
+        """The wall clock was set: what was noted by it is of no use, nor how old a datapoint is."""
         self._knows_wall = False
         self._trail = None if self._trail is None else Trail()
         self._unexplained.forget_times()

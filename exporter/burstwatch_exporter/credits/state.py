@@ -42,7 +42,7 @@ class Saved:
     asleep_s: float = 0.0
     largest_kib: float | None = None
     is_counted: bool = True
-    is_dated: bool = False
+    is_dated: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""

@@ -20,8 +20,11 @@ from burstwatch_exporter.kernel.roots import Roots
 VOLUME = re.compile(r"vol(-?)([0-9a-f]{17}|[0-9a-f]{8})\b")
 #: Where a disk says its serial number: a file of its own, or a line of udev's record.
 SERIAL_FILE = "/device/serial"
-#: The name that somebody gave a mapped device, and where a mount says it.
-DM_NAME, MAPPED = "/dm/name", re.compile(r"(?<= /dev/mapper/)\S+")
+#: The name that somebody gave a mapped device, the source of a mount, and the names that the kernel gives.
+DM_NAME, SOURCE = "/dm/name", re.compile(r"(?<= )/dev/\S+")
+KERNELS = re.compile(
+    r"(nvme|xvd|sd|vd|hd|dm-|md|loop|zram|mmcblk|bcache|nbd|ram|sr)[a-z0-9_]*|root"
+)
 WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_ENTRY}).+")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
@@ -137,14 +140,25 @@ class _Names:
             if len(columns) > column:
                 parts = columns[column].split("/")
                 columns[column] = "/".join(self.pseudonym(part) for part in parts)
-        return MAPPED.sub(lambda match: self.pseudonym(match[0]), " ".join(columns))
+        return SOURCE.sub(self._of_source, " ".join(columns))
+
+    def _of_source(self, match: re.Match[str]) -> str:
+        """A source by the kernel's name stays; of a mapped device the name is another, and of any other link all of it."""
+        folder, _, last = match[0].rpartition("/")
+        if folder == "/dev" and KERNELS.fullmatch(last):
+            return match[0]
+        return (
+            f"{folder}/{self.pseudonym(last)}"
+            if folder == "/dev/mapper"
+            else f"/dev/{self.pseudonym(match[0])}"
+        )
 
     def pseudonym(self, part: str) -> str:
         """An invented word, the same for the same part."""
         return f"d{self._digest(part)[:6]}" if part else ""
 
     def _digest(self, text: str) -> str:
-        return hashlib.blake2b(text.encode(), key=self.key).hexdigest()
+        return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), key=self.key).hexdigest()
 
 
 def _listed(folder: str) -> list[str]:
