@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
@@ -67,6 +67,15 @@ class Running:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             text: str = answer.read().decode()
         return text
+
+
+@pytest.fixture(autouse=True)
+def _levels_are_as_before() -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in ("burstwatch", "burstwatch_exporter")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.fixture
@@ -148,7 +157,6 @@ def test_the_log_has_what_its_level_asks_for(
 ) -> None:
     with Running(box.root, caplog, **{"log.level": level, "web.listen-address": ""}) as running:
         time.sleep(0)
-    logging.getLogger().setLevel(logging.WARNING)
     assert running.code == [0]
     assert ("stopped" in caplog.messages) == is_logged
 
@@ -220,10 +228,8 @@ def test_the_libraries_own_debugging_is_not_logged(
 ) -> None:
     """It has the tokens of a session in it."""
     with Running(box.root, caplog, **{"log.level": "debug", "web.listen-address": ""}):
-        assert logging.getLogger("burstwatch_exporter").isEnabledFor(logging.DEBUG)
+        until(lambda: logging.getLogger("burstwatch_exporter").isEnabledFor(logging.DEBUG))
         assert not logging.getLogger("botocore").isEnabledFor(logging.DEBUG)
-    for name in ("burstwatch", "burstwatch_exporter"):
-        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_a_date_of_creation_narrows_what_was_saved(box: Box) -> None:
