@@ -113,6 +113,13 @@ def test_an_array_runs_out_and_recovers_once_and_its_episode_says_so(cloud: Clou
     assert episode.at_zero_s is not None
 
 
+def test_a_volume_without_a_name_is_paged_by_that_of_its_host(cloud: Cloud) -> None:
+    disks = array_of(cloud, [20.0])
+    sweep_minutes(cloud, disks, 3, Memory(), iops=3_000)
+    (page,) = pages(cloud)
+    assert page.startswith(f"{PREFIX}/mongo-1-sdb runs out, then 300 of 3,000 IOPS/{disks[0].id}/")
+
+
 def test_an_array_that_is_open_is_one_of_the_episodes(cloud: Cloud) -> None:
     disks, memory = array_of(cloud, [20.0] * 2), Memory()
     sweep_minutes(cloud, disks, 3, memory, iops=3_000)

@@ -326,5 +326,7 @@ def _request_for(
         subject = (resource.kind, resource_id)
         at_zero = at_zero_of(resource, snapshot.kinds[resource.kind])
         effect = effect_at_zero(at_zero.short)
-        name = alarm_name(prefix, resource.name, resource_id, severity, effect=effect)
+        # One without a name is known by its host, as in its title.
+        own_name = resource.name or resource.words.host
+        name = alarm_name(prefix, own_name, resource_id, severity, effect=effect)
     return alarm_request(name, subject, description(message), severity, config)
