@@ -19,7 +19,7 @@ REFUSALS = counter(
     "closed to make room for a new connection (crowded), no whole request or handshake in time (incomplete), an answer that the client read too slowly (slow).",
 )
 LOGGED_EVERY_S = 60.0
-#: A probe of the port alone makes an incomplete request now and then. So many of them are worth a line.
+#: So many incomplete requests are worth a line.
 MANY_INCOMPLETE = 60
 
 

@@ -203,8 +203,10 @@ class _Http(HTTPServer):
         super().on_close(server_conn)
         stream = server_conn.stream
         if stream in self._open:
-            self._open.pop(stream)[0].cancel()
-            if stream not in self.busy:
+            end = self._open.pop(stream)[0]
+            end.cancel()
+            lasted_s = self._loop.time() - (end.when() - CONNECTION_S)
+            if stream not in self.busy and not _is_probe(stream, lasted_s):
                 self._app.refusals.note("incomplete")
         self.busy.discard(stream)
 
@@ -219,6 +221,12 @@ class _Http(HTTPServer):
         self._open.pop(stream)[0].cancel()
         self._app.refusals.note(reason)
         stream.close()
+
+
+def _is_probe(stream: IOStream, lasted_s: float) -> bool:
+    """True if a client came and went without a word, as a probe of the port does."""
+    # Tornado has no public name for the bytes that have come and are not read.
+    return lasted_s < REQUEST_S / 2 and not getattr(stream, "_read_buffer_size", 1)
 
 
 class _CurrentTls:

@@ -303,8 +303,22 @@ def test_every_refusal_is_counted_by_its_reason(
         until(lambda: refused(refusals).get("incomplete") == 3)
         with clients(server.port, 6) as made:
             assert [one.recv(1) for one in made[:2]] == [b""] * 2
-        until(lambda: refused(refusals).get("incomplete") == 7)
-    assert refused(refusals) == {"password": 1, "incomplete": 7, "crowded": 2}
+    # Who comes and goes without a word is a probe of the port, and is not refused.
+    assert refused(refusals) == {"password": 1, "incomplete": 3, "crowded": 2}
+
+
+def test_a_probe_of_the_port_of_a_tls_server_is_no_refusal(
+    certificates: Path, exporter: Exporter
+) -> None:
+    tls = Tls(cert_file=certificates / "server.crt", key_file=certificates / "server.key")
+    refusals = Refusals()
+    with served(App(exporter, Passwords({}), refusals), tls) as server:
+        for _ in range(20):
+            with clients(server.port, 1):
+                pass
+        trusts = ssl.create_default_context(cafile=str(certificates / "server.crt"))
+        assert fetch(server.port, trusts, {}) == 200
+    assert refused(refusals) == {}
 
 
 def test_who_guesses_passwords_keeps_nobody_at_another_address_from_being_checked(
