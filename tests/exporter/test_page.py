@@ -143,7 +143,12 @@ def test_a_size_that_the_device_does_not_have_is_told_and_the_device_is_believed
 def test_every_metric_of_the_catalogue_is_on_some_page() -> None:
     pages = "".join(page(tree) for tree in HOSTS)
     missing = [one.name for one in METRICS if f"# HELP {one.printed} " not in pages]
-    of_other_tests = ("burstwatch_ebs_", "burstwatch_cloudwatch_", "burstwatch_reconciliation_")
+    of_other_tests = (
+        "burstwatch_ebs_",
+        "burstwatch_cloudwatch_",
+        "burstwatch_reconciliation_",
+        "burstwatch_network_",
+    )
     elsewhere = [one for one in missing if not one.startswith(of_other_tests)]
     # Without a state file, and not served.
     assert elsewhere == ["burstwatch_web_refusals", "burstwatch_state_saved_timestamp_seconds"]

@@ -272,6 +272,19 @@ FIO_VERDICT = gauge(
     "not this type, no promise, too short.",
 )
 
+NET_RECEIVED = counter(
+    "network_receive_bytes", ("interface",), "Bytes received by an interface of ENA, from /sys."
+)
+NET_SENT = counter(
+    "network_transmit_bytes", ("interface",), "Bytes sent by an interface of ENA, from /sys."
+)
+NET_EXCEEDED = counter(
+    "network_allowance_exceeded",
+    ("interface", "allowance"),
+    "Packets that were queued or dropped because the instance was above an allowance of its network: bw_in and bw_out (bandwidth), "
+    "pps (packets a second), conntrack (connections), linklocal (DNS, metadata and time). From ENA's own statistics.",
+)
+
 #: In the order of the log page.
 METRICS: tuple[Definition, ...] = (
     BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
@@ -284,4 +297,5 @@ METRICS: tuple[Definition, ...] = (
     CPU_USED, CPU_STOLEN, CPU_CAPACITY, CPU_REFILL, CPU_BURST, CPU_BALANCE, CPU_EXHAUSTION, CPU_HELD_BACK,
     FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,
     FIO_PROMISED, FIO_VERDICT,
+    NET_RECEIVED, NET_SENT, NET_EXCEEDED,
 )  # fmt: skip
