@@ -327,8 +327,7 @@ class Host:
                 watched.ledger.correct(seconds)
         # An account saved before the host was started is dated by the wall clock alone.
         self._absent = {
-            key: set_clock(saved, seconds, boot_id=self._devices.boot_id)
-            for key, saved in self._absent.items()
+            key: set_clock(saved, seconds, is_here=False) for key, saved in self._absent.items()
         }
 
     def _instance_binding(self) -> Binding:
@@ -443,7 +442,10 @@ class Host:
     def _saved(self, watched: WatchedDisk) -> Saved | None:
         if watched.ledger is None:
             return None
-        return saved_of(watched.ledger, boot_id=self._devices.boot_id, clock=self._clock)
+        offset_s = self._wall_offset
+        if offset_s is None:
+            offset_s = self._clock.wall() - self._clock.boot()
+        return saved_of(watched.ledger, boot_id=self._devices.boot_id, wall_offset_s=offset_s)
 
 
 def _says_something(saved: Saved, wall_s: float) -> bool:

@@ -596,6 +596,21 @@ class Story:
         answer = CloudAnswer(specs={}, balances={slot.volume.id: point}, ahead_s=machine.aws_ahead)
         self.host.apply(answer)
 
+    def stands_still(self) -> None:
+        """The hypervisor stops the host for a while and sets its wall clock right; its other clocks have not seen it."""
+        seconds = self.random.choice([2.5, 30.0, 1_200.0])
+        self.observe()
+        for volume in (*(slot.volume for slot in self.machine.slots), *self.machine.elsewhere):
+            volume.level = min(BUCKET.capacity, volume.level + BUCKET.refill * seconds)
+        for volume in self.machine.elsewhere:
+            volume.level -= self.random.choice([0.0, 1.0]) * min(
+                volume.level, BUCKET.burst * seconds
+            )
+        self.machine.wall_offset += seconds
+        if self.random.random() < 0.2:
+            self.restarts()
+        self.observe()
+
     def has_its_clock_set(self) -> None:
         self.observe()
         self.sets_clock(self.random.choice([-3_600.0, -120.0, 120.0, 3_600.0]))
@@ -640,6 +655,7 @@ EVENTS: tuple[tuple[str, float], ...] = (
     ("has_a_dead_twin", 0.5),
     ("is_seen_by_cloudwatch", 2.0),
     ("has_its_clock_set", 0.3),
+    ("stands_still", 0.3),
     ("enters_a_container", 0.2),
 )
 NAMES, WEIGHTS = zip(*EVENTS, strict=True)

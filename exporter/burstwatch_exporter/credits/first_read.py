@@ -196,12 +196,12 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     """A start from what was saved, or None and why not."""
     same_boot = device_age.boot_id != "" and saved.boot_id == device_age.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
-    if same_boot:
-        step_s = since.reading.wall_s - saved.wall_s - gap
-        saved = set_clock(saved, step_s, boot_id=device_age.boot_id)
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
     if not since.disk.sequence:  # before Linux 5.15 only its age tells it from a later one
         is_device = is_device and since.age_s is not None and since.age_s >= gap
+    if same_boot:
+        step_s = since.reading.wall_s - saved.wall_s - gap
+        saved = set_clock(saved, step_s, is_here=is_device)
     if same_boot and is_device:
         counted = since.counted(saved)
         if counted is not None:
@@ -229,12 +229,12 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     ), ""
 
 
-def set_clock(saved: Saved, step_s: float, *, boot_id: str) -> Saved:
+def set_clock(saved: Saved, step_s: float, *, is_here: bool) -> Saved:
     """What was saved, after the wall clock was set forward by ``step_s``, or back.
 
-    Of an account of before the host was started, nobody knows whether its own clock was right or the one that is set.
+    Of a volume that ``is_here`` only what the clock has dated is not seen. Of one that is away nobody has seen what was
+    done meanwhile, nor knows of an account of before the start whether its own clock was right or the one that is set.
     """
-    interval = saved.interval
-    if saved.is_dated or saved.boot_id != boot_id:
-        interval = iv.after_correction(saved.bucket, interval, step_s=step_s)
+    widened = iv.after_standstill if is_here and not saved.is_dated else iv.after_correction
+    interval = widened(saved.bucket, saved.interval, step_s=step_s)
     return replace(saved, wall_s=saved.wall_s + step_s, interval=interval)

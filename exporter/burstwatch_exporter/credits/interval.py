@@ -101,6 +101,15 @@ def after_correction(bucket: Bucket, interval: Interval, *, step_s: float) -> In
     return replace(unseen, high=high, likely=interval.likely if is_small else unseen.likely)
 
 
+def after_standstill(bucket: Bucket, interval: Interval, *, step_s: float) -> Interval:
+    """After a wall clock was set forward by ``step_s`` that did not date the interval.
+
+    It was wrong before, or the host stood still for so long, and its credits came in: nobody can tell.
+    """
+    gained = bucket.refill * max(0.0, step_s)
+    return replace(interval, high=max(interval.high, min(bucket.capacity, interval.high + gained)))
+
+
 def begun(interval: Interval, *, in_flight: float) -> Interval:
     """As it is kept, of a balance that is known at an instant (see the top of this page)."""
     return replace(interval, high=interval.high + in_flight)

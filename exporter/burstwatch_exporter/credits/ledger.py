@@ -385,13 +385,12 @@ class Ledger:
         self._pieces = pieces_of(self.disk, spec)
 
     def correct(self, step_s: float) -> None:
-        """The wall clock was set forward, or back: what it has dated was that much longer ago."""
-        if not self.is_dated:
-            return
+        """The wall clock was set forward, or back: what it has dated was that much longer ago, or the host stood still."""
+        widened = iv.after_correction if self.is_dated else iv.after_standstill
         bucket, before = self.own_bucket, self._before
-        self.interval = iv.after_correction(bucket, self.interval, step_s=step_s)
+        self.interval = widened(bucket, self.interval, step_s=step_s)
         if before is not None:
-            interval = iv.after_correction(bucket, before.interval, step_s=step_s)
+            interval = widened(bucket, before.interval, step_s=step_s)
             self._before = replace(before, interval=interval)
 
     def forget_times(self) -> None:

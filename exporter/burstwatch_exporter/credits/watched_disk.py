@@ -218,8 +218,11 @@ def is_another(disk: Disk, earlier: Disk) -> bool:
     return disk.key != earlier.key or disk.appeared_s > earlier.appeared_s
 
 
-def saved_of(ledger: Ledger, *, boot_id: str, clock: Clock) -> Saved:
-    """What an account needs to go on after a restart."""
+def saved_of(ledger: Ledger, *, boot_id: str, wall_offset_s: float) -> Saved:
+    """What an account needs to go on after a restart.
+
+    ``wall_offset_s`` is how far the wall clock was ahead of that of the boot at the reading: it may have been set since.
+    """
     interval, reading = ledger.kept()
     largest = ledger.disk.largest_kib
     return Saved(
@@ -228,7 +231,7 @@ def saved_of(ledger: Ledger, *, boot_id: str, clock: Clock) -> Saved:
         sequence=ledger.disk.sequence,
         boot_id=boot_id,
         at=reading.at,
-        wall_s=clock.wall() - (clock.boot() - reading.at),
+        wall_s=reading.at + wall_offset_s,
         counters=replace(reading.counters, in_flight=0),
         bucket=ledger.own_bucket,
         spec_id=ledger.spec.spec_id,
