@@ -77,7 +77,7 @@ def serve(options: Options, *, clock: Clock, stop: Event, hang_up: Event) -> Non
                 hang_up.clear()
                 exporter.reload()
             if server is not None and web.tls is not None:
-                with exporter.sources.attempt("web") as attempt:
+                with exporter.sources.attempt("certificate") as attempt:
                     attempt.problems += filter(None, [server.problem])
             exporter.sample()
     finally:

@@ -42,13 +42,23 @@ def test_systemd_understands_every_unit(program: Callable[[str], str], tmp_path:
     assert (verified.returncode, verified.stderr) == (0, "")
 
 
+#: Without a user namespace of its own, which some hosts do not allow, the exporter is at 1.4.
+MOST = {"burstwatch-exporter": 14}
+
+
 @pytest.mark.parametrize("unit", SERVICES, ids=lambda unit: unit.stem)
 def test_systemd_finds_little_that_a_service_could_do(
     unit: Path, program: Callable[[str], str]
 ) -> None:
     """Its verdict is from 0 to 10, of which 1.4 is well within what it calls OK."""
     judged = subprocess.run(
-        [program("systemd-analyze"), "security", "--offline=true", "--threshold=14", unit],
+        [
+            program("systemd-analyze"),
+            "security",
+            "--offline=true",
+            f"--threshold={MOST.get(unit.stem, 12)}",
+            unit,
+        ],
         capture_output=True,
         text=True,
         check=False,

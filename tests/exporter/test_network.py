@@ -17,7 +17,7 @@ from burstwatch_exporter.page.network import NO_ENA, NetworkSource
 from burstwatch_exporter.sources import Attempt
 
 EMPTY = Snapshot(at=0.0, views=(), stacked=(), mounts=())
-#: As the driver of 2.8 has them; one of before 2.4 has no linklocal, and none before 2.2.10 has any.
+#: As AWS's page names them. An older driver has fewer.
 STATISTICS = {
     "bw_in_allowance_exceeded": 5, "bw_out_allowance_exceeded": 0, "pps_allowance_exceeded": 7,
     "conntrack_allowance_exceeded": 0, "linklocal_allowance_exceeded": 2, "conntrack_allowance_available": 136_812, "tx_timeout": 0,

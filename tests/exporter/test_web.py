@@ -642,6 +642,18 @@ def test_a_new_certificate_is_taken_while_it_runs(
     assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
     (certificates / "server.crt").write_text("broken")
     assert fetch(port, new, basic("prometheus", PASSWORD)) == 200
+    # Each scrape has the source, and none makes it well again.
+    for _ in range(3):
+        until(lambda: 'burstwatch_source_up{source="certificate"} 0.0' in text_of(port, new))
+
+
+def text_of(port: int, trusts: ssl.SSLContext) -> str:
+    """The page, over TLS and with the password."""
+    url = f"https://127.0.0.1:{port}/metrics"
+    request = urllib.request.Request(url, headers=basic("prometheus", PASSWORD))
+    with urllib.request.urlopen(request, context=trusts, timeout=60) as answer:
+        text: str = answer.read().decode()
+    return text
 
 
 def test_a_certificate_that_is_not_taken_is_a_problem_until_it_is_whole_again(
