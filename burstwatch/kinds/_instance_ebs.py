@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from burstwatch.bucket import Bucket
-from burstwatch.ebs.instance_types import OPTIMIZED_PAGE
 from burstwatch.ebs.load import MIB, MIB_PER_MB
 from burstwatch.ebs.volume_types import CreditUnit
 from burstwatch.ebs.volumes import KIB_PER_MIB, Binding, VolumeSpec
@@ -30,6 +29,11 @@ METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html",
     read="2026-04",
     note="the balances are published for some *.4xlarge and smaller, and with basic monitoring only: every five minutes",
+)
+OPTIMIZED_PAGE = Source(
+    url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html",
+    read="2026-04",
+    note="says how long the maximum lasts, not how large the bucket is",
 )
 #: Of an EC2 instance. Its datapoints need not be on five-minute marks.
 BASIC_PERIOD_S = 300.0

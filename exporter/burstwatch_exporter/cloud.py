@@ -20,17 +20,20 @@ from burstwatch.polling.queries import level_query
 from burstwatch.shards import Unit
 from burstwatch_exporter.credits.disk_spec import DiskSpec
 from burstwatch_exporter.credits.published import CloudAnswer
-from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.imds import Identity, read_identity
+from burstwatch_exporter.instance_types import Bandwidth, bandwidth_in_mbps, find_type
 from burstwatch_exporter.sources import Sources
 
 if TYPE_CHECKING:  # boto3 is an extra
     from burstwatch.aws.client.session import Clients
+    from burstwatch.aws.inventory.listings import ItemListing
 
 #: Datapoints of so long are asked for: CloudWatch may be ten minutes late, and give one each five.
 LOOK_BACK_S = 1800.0
 ANSWER_WITHIN_S = 30.0
 #: An answer has its time in whole seconds, and takes a moment to come: less is no difference of clocks.
 SAME_CLOCK_S = 2.0
+MBPS_PER_GBPS = 1_000
 
 
 class Cloud:
@@ -55,11 +58,15 @@ class Cloud:
         """Ask for everything again, at ``now`` by this host's clock. Where a call fails, the last answer stays."""
         began = time.monotonic()
         with self._sources.attempt("ec2") as attempt:
-            resources = self._describe(now, attempt.problems)
+            identity = read_identity(self._imds)
+            described: ItemListing = {}
+            resources = self._describe(identity, described, now, attempt.problems)
             ahead_s = self._ahead(now - began)
             self._cloud = replace(
                 self._cloud,
                 ahead_s=ahead_s,
+                instance_type=identity.instance_type,
+                bandwidth=_bandwidth(identity.instance_type, described),
                 specs={
                     resource.id: spec
                     for resource in resources
@@ -101,16 +108,17 @@ class Cloud:
             raise ValueError(msg) from error
         return {alarm.resource_id: alarm.name for alarm in alarms if alarm.state == "ALARM"}
 
-    def _describe(self, now: float, problems: list[str]) -> Sequence[Resource]:
-        """List the volumes attached to this instance; raises ValueError if the list is not complete."""
-        identity = read_identity(self._imds)
+    def _describe(
+        self, identity: Identity, described: "ItemListing", now: float, problems: list[str]
+    ) -> Sequence[Resource]:
+        """List the volumes attached to this instance, with what was ``described`` of it; raises ValueError if the list is not complete."""
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
         from burstwatch.aws.inventory.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
 
         mine = Scope(parents=(identity.instance_id,))
         unit = Unit(account=identity.account, region=identity.region)
-        inventory = take_inventory(KIND, self._clients, unit, now=now, scope=mine)
+        inventory = take_inventory(KIND, self._clients, unit, now=now, scope=mine, listed=described)
         problems += [f"{problem.part}: {problem.error}" for problem in inventory.problems]
         if not inventory.complete:
             msg = "the volumes of this instance could not be listed"
@@ -181,6 +189,21 @@ def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
         changed_s=_by_host(resource.reporting.history_from_s, ahead_s or 0.0),
         is_changing=volume.is_changing,
     )
+
+
+def _bandwidth(instance_type: str, described: "ItemListing") -> Bandwidth | None:
+    """What the network of a type moves: as EC2 has described it, or else as it did when the table was written."""
+    items = (item for listed, _ in described.values() for item in listed)
+    spec = next((item for item in items if item.get("InstanceType") == instance_type and "NetworkInfo" in item), {})  # fmt: skip
+    cards = spec.get("NetworkInfo", {}).get("NetworkCards", ())
+    baseline, peak = (
+        sum(card.get(f"{name}BandwidthInGbps", 0.0) for card in cards) * MBPS_PER_GBPS
+        for name in ("Baseline", "Peak")
+    )
+    if baseline > 0:
+        return bandwidth_in_mbps(baseline, peak)
+    known = find_type(instance_type)
+    return known.bandwidth if known else None
 
 
 def _by_host(at_s: float | None, ahead_s: float | None) -> float | None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from burstwatch.ebs.instance_types import limits_of
 from burstwatch.ebs.volumes import InstanceLimits
 from burstwatch.files import put_in_place
 from burstwatch.kinds._cpu import cpu_spec, is_burstable
@@ -13,13 +12,15 @@ from burstwatch.web.exposition import encode
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_host_clients
 from burstwatch_exporter.config_file import HostConfig, read_config_file
-from burstwatch_exporter.credits.state import Saved, keep_aside, read_state, write_state
+from burstwatch_exporter.credits.state import SavedState, keep_aside, read_state, write_state
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.instance_types import find_type
 from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from burstwatch_exporter.page.collector import Extra, HostCollector
 from burstwatch_exporter.page.cpu import CpuAccount, CpuSource
 from burstwatch_exporter.page.landing import landing
+from burstwatch_exporter.page.network import NetworkSource
 from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
 
@@ -51,13 +52,17 @@ class Exporter:
         self._state_is_strange = False
         self._is_without_limits = False
         self._made_s: float | None = None
+        state = self._read_state()
+        self._network = NetworkSource(
+            roots=options.roots, clock=clock, slot_s=options.sample_period_s, saved=state.network
+        )
         instance = self._ask_instance()
         self.host = Host(
             roots=options.roots,
             clock=clock,
             sources=self.sources,
             config=self.config,
-            saved=self._read_state(),
+            saved=state.by_key,
             slot_s=options.sample_period_s,
             instance=instance,
             root_created_s=self._made_s,
@@ -70,7 +75,7 @@ class Exporter:
             sources=self.sources,
             make_clients=make_host_clients,
         )
-        self._extras = [*extras, *self._cpu()]
+        self._extras = [self._network, *extras, *self._cpu()]
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(
             HostCollector(
@@ -86,6 +91,8 @@ class Exporter:
     def sample(self) -> None:
         """Read the counters, and write what is due."""
         self.host.observe()
+        with self.sources.attempt(self._network.name) as attempt:
+            self._network.observe(attempt)
         is_due = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
         if self.instance_type == ASKS_IMDS and is_due:
             self._asked_imds_at = self._clock.boot()
@@ -109,7 +116,10 @@ class Exporter:
             if self._state_is_strange:
                 keep_aside(self._options.state_file, wall_s=self._clock.wall())
                 self._state_is_strange = False
-            write_state(self._options.state_file, self.host.saved())
+            write_state(
+                self._options.state_file,
+                SavedState(volumes=self.host.saved(), network=self._network.saved()),
+            )
             self._saved_wall_s = self._clock.wall()
 
     def scrape(self, accept: str = "") -> tuple[str, bytes]:
@@ -137,7 +147,13 @@ class Exporter:
             if isinstance(source, CpuSource):
                 with self.sources.attempt(source.name) as attempt:
                     account = source.observe(snapshot, attempt)
-        return landing(snapshot, problems=self.problems(), hints=self.hints(), cpu=account)
+        return landing(
+            snapshot,
+            problems=self.problems(),
+            hints=self.hints(),
+            cpu=account,
+            network=self._network.accounts(),
+        )
 
     def problems(self) -> list[str]:
         """The problems of now, for people."""
@@ -151,7 +167,7 @@ class Exporter:
         """Hints for people at what is no error but may not be meant."""
         no_volumes = [] if self.host.has_volumes() else [NO_VOLUMES]
         no_limits = (
-            f"the limits of {self.instance_type} are not in the exporter's own table, so nothing says when all volumes "
+            f"the limits of {self.instance_type} are not known to the exporter, so nothing says when all volumes "
             "together reach them: set them under instance_types in --config.file, or let EC2 say them (--aws=ec2)"
         )
         return no_volumes + ([no_limits] if self._is_without_limits else [])
@@ -168,7 +184,10 @@ class Exporter:
 
     def ask_aws(self) -> None:
         """Ask AWS what it may be asked, and go by that."""
-        self.host.apply(self.cloud.ask(self._clock.wall()))
+        answer = self.cloud.ask(self._clock.wall())
+        self.host.apply(answer)
+        if answer.instance_type:
+            self._network.set_type(answer.instance_type, answer.bandwidth)
 
     def _ask_instance(self) -> InstanceLimits | None:
         """The limits of the whole instance: as the configuration says, or by its type, which IMDS may have to say."""
@@ -190,7 +209,11 @@ class Exporter:
                     attempt.problems.append(f"{error}; {NO_IMDS}")
                     return limits
             name = self.instance_type
-            limits = limits or self.config.instance_types.get(name) or limits_of(name)
+            known = find_type(name)
+            limits = (
+                limits or self.config.instance_types.get(name) or (known.limits if known else None)
+            )
+            self._network.set_type(name, known.bandwidth if known else None)
         self._is_without_limits = limits is None
         return limits
 
@@ -209,11 +232,12 @@ class Exporter:
             return [source]
         return []
 
-    def _read_state(self) -> dict[str, Saved]:
+    def _read_state(self) -> SavedState:
+        """What an earlier process saved; nothing where that cannot be read, which is told."""
         path = self._options.state_file
-        saved: dict[str, Saved] = {}
+        state = SavedState()
         if path is not None:
             with self.sources.attempt("state"):
-                saved = read_state(path)
+                state = read_state(path)
             self._state_is_strange = self.sources.outcomes["state"].has_failed
-        return saved
+        return state

@@ -19,7 +19,6 @@ from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.measure.source import MeasureSource
 from burstwatch_exporter.page.collector import Extra
-from burstwatch_exporter.page.network import NetworkSource
 from burstwatch_exporter.page.nvme import NvmeSource
 from burstwatch_exporter.settings import Options
 
@@ -32,7 +31,7 @@ MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**20
 
 def make_exporter(options: Options, clock: Clock, *more: Extra) -> Exporter:
     """An exporter with ``more`` and the other sources beside the kernel's files that the options ask for."""
-    extras = [NetworkSource(options.sysfs), *more]
+    extras = [*more]
     nvme = None if options.nvme_socket is None else NvmeSource(options.nvme_socket)
     if nvme is not None:
         extras.append(nvme)

@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.models import dashboard as dm
 
+from burstwatch.web.exposition import Definition
 from burstwatch_exporter.page import metrics as m
 from monitoring.dashboards.host_measured import log_page, measured
 from monitoring.dashboards.parts import (
@@ -91,13 +92,14 @@ def build() -> dm.Dashboard:
             ).regex('/device="([^"]+)"/').sort(dm.VariableSort.DISABLED),
         ],
         time_from="now-3h",
-        closed=("What EBS says (NVMe log page)", "Measured", "Can the exporter be believed?"),
+        closed=("Network", "What EBS says (NVMe log page)", "Measured", "Can the exporter be believed?"),
         rows=[
             ("Now", _now()),
             ("Worst first", _worst()),
             ("How long is left", _times()),
             ("Credits of each disk", _credits()),
             ("I/O", _moved()),
+            ("Network", _network()),
             ("What EBS says (NVMe log page)", log_page()),
             ("Measured", measured()),
             ("Can the exporter be believed?", _exporter()),
@@ -276,6 +278,35 @@ def _moved() -> list[Panel]:
                 series("limit", one(m.LIMIT_BYTES), f"{DISK} limit"),
             ],
             looks={"/ limit$/": SeriesStyle(color=RED, dashed=True)},
+        ),
+    ]  # fmt: skip
+
+
+def _network() -> list[Panel]:
+    def all_interfaces(metric: Definition) -> str:
+        return f"sum by (instance) ({rate(metric, of=HOSTS)})"
+
+    return [
+        graph(
+            "Network", "Bytes a second over all interfaces of ENA, and what the instance's type sustains in each direction. Above that it "
+            "spends credits, which AWS does not publish.",
+            kind=KIND, unit="binBps", width=8,
+            targets=[
+                series("received", all_interfaces(m.NET_RECEIVED), "in"),
+                series("sent", all_interfaces(m.NET_SENT), "out"),
+                series("baseline", one(m.NET_BASELINE, of=HOSTS), "baseline"),
+            ],
+            looks={"baseline": SeriesStyle(color=ORANGE, dashed=True)},
+        ),
+        graph(
+            "Throttled packets", "Packets a second that were queued or dropped because the instance was above an allowance of its network.",
+            kind=KIND, unit="pps", width=8,
+            targets=[series("exceeded", f"sum by (allowance) ({rate(m.NET_EXCEEDED, of=HOSTS)})", "{{allowance}}")],
+        ),
+        graph(
+            "Credits of the network", "An estimate of what is left, learned from a burst that has ended. Until then there is none.",
+            kind=KIND, unit="percentunit", width=8, most=1, steps=BALANCE,
+            targets=[series("balance", one(m.NET_BALANCE, of=HOSTS), "{{direction}}")],
         ),
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from burstwatch_exporter.credits.state import read_state, write_state
+from burstwatch_exporter.credits.state import SavedState, read_state, write_state
 from tests.exporter.states import some
 
 
@@ -29,7 +29,7 @@ def write_until(path: Path, killed_at: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.setprofile(count)
-    write_state(path, [some(2.0)])
+    write_state(path, SavedState(volumes=[some(2.0)]))
 
 
 def main() -> None:
@@ -37,13 +37,13 @@ def main() -> None:
     survived: list[float] = []
     status = 1
     while status:
-        write_state(path, [some(1.0)])
+        write_state(path, SavedState(volumes=[some(1.0)]))
         child = os.fork()
         if child == 0:
             write_until(path, len(survived))
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        (found,) = read_state(path).values()
+        (found,) = read_state(path).volumes
         survived.append(found.interval.low)
     print(json.dumps(survived))
 

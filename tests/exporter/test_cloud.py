@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.session import Clients
-from burstwatch.ebs.instance_types import MAXIMA, limits_of
 from burstwatch.history.points import LevelPoint, Statistic
 from burstwatch_exporter.cloud import Cloud
 from burstwatch_exporter.credits import interval as iv
@@ -23,6 +22,7 @@ from burstwatch_exporter.credits.ledger import Reading
 from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.instance_types import Bandwidth, find_type
 from burstwatch_exporter.kernel.diskstats import Counters
 from burstwatch_exporter.serve import write_once
 from burstwatch_exporter.settings import parse_options
@@ -62,14 +62,6 @@ def test_what_is_no_identity_is_an_error_that_names_the_service(
     metadata.refused = True
     with pytest.raises(ValueError, match="answers 403"):
         read_identity(metadata.url)
-
-
-def test_every_type_of_the_table_has_limits_and_another_has_none() -> None:
-    assert all(limits_of(name) for name in MAXIMA)
-    limits = limits_of("m5.large")
-    assert limits is not None
-    assert (limits.iops, round(limits.mib_s, 2)) == (18_750, 566.24)
-    assert limits_of("x9.huge") is None
 
 
 # A host of the fake account
@@ -501,3 +493,19 @@ def test_a_metadata_service_that_sends_a_byte_now_and_then_is_given_up(
             read_identity(f"http://127.0.0.1:{listener.getsockname()[1]}")
         ended.set()
         thread.join()
+
+
+# The network
+
+
+def test_the_bandwidth_of_the_network_is_as_ec2_describes_the_type_or_else_as_in_the_table(
+    rig: Rig, metadata: Metadata
+) -> None:
+    known = find_type("m5.large")
+    assert known is not None
+    assert rig.asks().bandwidth == known.bandwidth  # this EC2 says nothing of networks
+    cards = [{"BaselineBandwidthInGbps": 1.5, "PeakBandwidthInGbps": 12.0}] * 2
+    rig.account.aws.instance_types["m5.large"]["NetworkInfo"] = {"NetworkCards": cards}
+    answer = rig.asks()
+    assert answer.instance_type == json.loads(metadata.document)["instanceType"] == "m5.large"
+    assert answer.bandwidth == Bandwidth(baseline=3e9 / 8, peak=24e9 / 8)

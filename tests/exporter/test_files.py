@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from burstwatch.files import put_in_place
-from burstwatch_exporter.credits.state import read_state, write_state
+from burstwatch_exporter.credits.state import SavedState, read_state, write_state
 from burstwatch_exporter.measure.scratch import (
     MARK,
     MARKER,
@@ -83,8 +83,8 @@ def test_the_draft_of_a_killed_writer_is_written_over_and_its_mode_is_corrected(
     draft = tmp_path / ".state.json.new"
     draft.write_text("x" * 10_000)
     draft.chmod(0o644)
-    write_state(tmp_path / "state.json", [some(1.0)])
-    assert read_state(tmp_path / "state.json")
+    write_state(tmp_path / "state.json", SavedState(volumes=[some(1.0)]))
+    assert read_state(tmp_path / "state.json").volumes
     assert stat.S_IMODE((tmp_path / "state.json").stat().st_mode) == 0o600
     assert sorted(tmp_path.iterdir()) == [tmp_path / "state.json"]
 
@@ -154,7 +154,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_on_a_full_disk_what_was_there_is_there_still(small_disk: Path) -> None:
     path = small_disk / "state.json"
-    write_state(path, [some(1.0)])
+    write_state(path, SavedState(volumes=[some(1.0)]))
     (small_disk / "hog").write_bytes(b"")
     with contextlib.suppress(OSError), (small_disk / "hog").open("ab") as hog:
         while True:
@@ -162,7 +162,7 @@ def test_on_a_full_disk_what_was_there_is_there_still(small_disk: Path) -> None:
             hog.flush()
     with pytest.raises(OSError, match="No space left"):
         put_in_place(path, lambda file: file.write("x" * 65_536))
-    (found,) = read_state(path).values()
+    (found,) = read_state(path).volumes
     assert found.interval.low == 1.0
     assert sorted(one.name for one in small_disk.iterdir()) == ["hog", "state.json"]
 

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch import files
 from burstwatch.files import put_in_place
-from burstwatch_exporter.credits.state import read_state, write_state
+from burstwatch_exporter.credits.state import SavedState, read_state, write_state
 from burstwatch_exporter.exporter import Exporter
 from burstwatch_exporter.settings import parse_options
 from tests.exporter.machine import CONFIG, Machine
@@ -133,9 +133,9 @@ def test_another_bucket_than_was_saved_begins_anew(machine: Machine) -> None:
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    assert read_state(path) == {}
-    write_state(path, [some(3.0)])
-    assert read_state(path) == {"vol-0123456789abcdef0": some(3.0)}
+    assert read_state(path) == SavedState()
+    write_state(path, SavedState(volumes=[some(3.0)]))
+    assert read_state(path).by_key == {"vol-0123456789abcdef0": some(3.0)}
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
@@ -164,7 +164,7 @@ def test_a_state_is_on_the_disk_before_it_takes_the_place_of_the_one_before(
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", replaced)
-    write_state(tmp_path / "state.json", [some(1.0)])
+    write_state(tmp_path / "state.json", SavedState(volumes=[some(1.0)]))
     assert done == ["sync", "replace", "sync"]  # the file, then its name
 
 
@@ -201,7 +201,7 @@ def test_a_corrupt_state_is_named_and_it_starts_without_it(
     (kept,) = machine.root.glob("state.json.kept-*")
     assert kept.read_bytes() == (content if isinstance(content, bytes) else content.encode())
     exporter.save()
-    assert read_state(path)
+    assert read_state(path).volumes
 
 
 def test_a_state_that_is_too_large_is_kept_and_one_that_is_gone_stops_nothing(
@@ -239,7 +239,7 @@ def test_no_value_that_cannot_be_is_taken_from_a_state(
     tmp_path: Path, where: tuple[str, ...], value: object
 ) -> None:
     path = tmp_path / "state.json"
-    write_state(path, [some(3.0)])
+    write_state(path, SavedState(volumes=[some(3.0)]))
     whole = json.loads(path.read_text())
     inner = whole["volumes"][0]
     for name in where[:-1]:
@@ -357,7 +357,7 @@ def test_told_to_stop_it_saves_and_ends_well(machine: Machine) -> None:
     assert process.wait(timeout=120) == 0
     assert "stopped" in process.stderr.read()
     process.stderr.close()
-    assert list(read_state(root / "state.json")) == ["vol-0123456789abcdef0"]
+    assert list(read_state(root / "state.json").by_key) == ["vol-0123456789abcdef0"]
 
 
 def test_without_a_disk_sequence_one_that_came_later_is_another(machine: Machine) -> None:

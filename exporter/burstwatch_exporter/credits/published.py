@@ -1,4 +1,4 @@
-"""What AWS says of the volumes of this host: their types, sizes and balances."""
+"""What AWS says of this host: the types, sizes and balances of its volumes, and the bandwidth of its network."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from burstwatch.formatting import recorded_time
 from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.credits.disk_spec import DiskSpec
+from burstwatch_exporter.instance_types import Bandwidth
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,11 +14,14 @@ class CloudAnswer:
     """AWS's answers: promises and the newest balances by volume id; empty where it said nothing.
 
     Their times are AWS's. ``ahead_s`` is how far its clock is ahead of this host's, or None where it did not say.
+    ``instance_type`` is that of this instance, empty before the first answer, and ``bandwidth`` what its network moves.
     """
 
     specs: Mapping[str, DiskSpec]
     balances: Mapping[str, LevelPoint]
     ahead_s: float | None = None
+    instance_type: str = ""
+    bandwidth: Bandwidth | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

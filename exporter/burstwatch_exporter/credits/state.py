@@ -1,4 +1,4 @@
-"""Saves what outlives the process: the interval of each volume, with its counters.
+"""Saves what outlives the process: the interval of each volume with its counters, and what was learned of the network.
 
 The file is written beside itself, brought to the disk and then put in place, so that there
 is always one whole file: the last one that was finished.
@@ -6,7 +6,7 @@ is always one whole file: the last one that was finished.
 
 import contextlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,9 @@ from typing import Literal
 from burstwatch.bucket import Bucket
 from burstwatch.files import put_in_place, read_json
 from burstwatch_exporter.credits.interval import Interval
+from burstwatch_exporter.credits.network import Learned
 from burstwatch_exporter.kernel.diskstats import Counters
+from burstwatch_exporter.kernel.ena import Direction
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,28 +57,51 @@ class Saved:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SavedNetwork:
+    """What was learned of one direction of the network of a type; it was right at ``at`` since the start ``boot_id``, after ``octets`` bytes."""
+
+    instance_type: str
+    boot_id: str
+    direction: Direction
+    at: float
+    octets: int
+    learned: Learned
+
+    def __post_init__(self) -> None:
+        """Refuse what this program never writes."""
+        if min(self.learned.sizes, default=1.0) <= 0:
+            msg = f"the network of {self.instance_type} has sizes of 0 or less"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SavedState:
-    """The whole file."""
+    """The whole file. An earlier version wrote nothing of the network."""
 
-    format: Literal[1]
-    volumes: Sequence[Saved]
+    format: Literal[1] = 1
+    volumes: Sequence[Saved] = ()
+    network: Sequence[SavedNetwork] = ()
+
+    @property
+    def by_key(self) -> dict[str, Saved]:
+        """The volumes by their keys."""
+        return {saved.key: saved for saved in self.volumes}
 
 
-def read_state(path: Path) -> dict[str, Saved]:
-    """Read what was saved, by key; nothing where there is no file.
+def read_state(path: Path) -> SavedState:
+    """Read what was saved; nothing where there is no file.
 
     Raises:
         ValueError: if it is not what ``write_state`` writes.
         OSError: if it cannot be read.
     """
     try:
-        state = read_json(path, SavedState)
+        return read_json(path, SavedState)
     except FileNotFoundError:
-        return {}
+        return SavedState()
     except ValueError as error:
         msg = f"{path} is not a valid state file ({error}): it is kept as {path.name}.kept-TIME, and the balances of before are not known"
         raise ValueError(msg) from error
-    return {saved.key: saved for saved in state.volumes}
 
 
 def keep_aside(path: Path, *, wall_s: float) -> None:
@@ -89,11 +114,11 @@ def keep_aside(path: Path, *, wall_s: float) -> None:
         path.rename(path.with_name(f"{path.name}.kept-{wall_s:.0f}"))
 
 
-def write_state(path: Path, volumes: Iterable[Saved]) -> None:
+def write_state(path: Path, state: SavedState) -> None:
     """Put the whole state in place of the one before.
 
     Raises:
         OSError: if that cannot be done; what was there before is there still.
     """
-    state = asdict(SavedState(format=1, volumes=list(volumes)))
-    put_in_place(path, lambda file: json.dump(state, file, allow_nan=False), is_private=True)
+    content = asdict(state)
+    put_in_place(path, lambda file: json.dump(content, file, allow_nan=False), is_private=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import yaml
 
 from burstwatch_exporter.kernel.blocks import SEQUENCE_LINK, SERIAL_ENTRY
+from burstwatch_exporter.kernel.ena import OCTETS, read_interfaces
 from burstwatch_exporter.kernel.mounts import read_mountinfo
 from burstwatch_exporter.kernel.roots import Roots
 
@@ -65,6 +66,7 @@ def capture(roots: Roots, *, keeps_names: bool = False, key: bytes | None = None
     files |= dict(_blocks(roots))
     files |= dict(_records(roots))
     files |= dict(_btrfs(roots, None if keeps_names else names))
+    files |= dict(_interfaces(roots))
     files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
     if not keeps_names:
         files = {name: names.of_file(name, content) for name, content in files.items()}
@@ -93,6 +95,21 @@ def _btrfs(roots: Roots, names: "_Names | None") -> Iterator[tuple[str, str]]:
         told_id = btrfs_id if names is None else names.pseudonym(btrfs_id)
         for device in _listed(f"{folder}/{btrfs_id}/devices"):
             yield f"sys/fs/btrfs/{told_id}/devices/{device}", ""
+
+
+def _interfaces(roots: Roots) -> Iterator[tuple[str, str]]:
+    """Yield the counters of each interface of ENA, and its allowances as ``ethtool -S`` prints them."""
+    for name, interface in read_interfaces(roots.sysfs, []).items():
+        for direction, counter in OCTETS.items():
+            yield (
+                f"sys/class/net/{name}/statistics/{counter}",
+                f"{interface.octets[direction]}\n",
+            )
+        lines = (
+            f"     {allowance}_allowance_exceeded: {count}\n"
+            for allowance, count in interface.exceeded.items()
+        )
+        yield f"ethtool/{name}", "".join(lines)
 
 
 def _blocks(roots: Roots) -> Iterator[tuple[str, str]]:

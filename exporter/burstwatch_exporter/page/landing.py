@@ -14,6 +14,7 @@ from burstwatch.charts import document
 from burstwatch.formatting import first_of, span
 from burstwatch_exporter.credits.snapshot import Account, Snapshot, View
 from burstwatch_exporter.page.cpu import CpuAccount
+from burstwatch_exporter.page.network import NetworkAccount
 
 HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
 #: On a phone each row is a card, and its cells say what they are.
@@ -52,12 +53,19 @@ def landing(
     problems: Iterable[str],
     hints: Iterable[str],
     cpu: CpuAccount | None = None,
+    network: Iterable[NetworkAccount] = (),
 ) -> str:
-    """The whole page as HTML. ``cpu`` is the account of the instance's CPU credits, where it has them."""
+    """The whole page as HTML. ``cpu`` and ``network`` are the accounts of the instance itself, where it has them."""
     places = _mountpoints(snapshot)
     rows = [_volume_row(view, places.get(view.disk.name, [])) for view in snapshot.views]
     if cpu is not None:
         rows.append(_cpu_row(cpu))
+    # Of a network whose credits nobody has learned there is nothing to say.
+    rows += [
+        _network_row(account)
+        for account in network
+        if account.credits.is_empty or account.credits.learned.sizes
+    ]
     rows.sort(key=lambda row: (URGENCY.index(row.urgency), row.left_s))
     body = "".join(
         (
@@ -188,6 +196,35 @@ def _cpu_row(cpu: CpuAccount) -> Row:
             _balance(low, high),
             time_left,
             span(cpu.worst_s),
+        ),
+    )
+
+
+def _network_row(account: NetworkAccount) -> Row:
+    """Write the row of the network in one direction."""
+    lasts_s, level = account.lasts_s, account.credits.learned.level
+    urgency, left_s, time_left = UNKNOWN, math.inf, "unknown"
+    if account.credits.is_empty:
+        urgency, left_s, time_left = OUT, 0.0, "has run out"
+    elif lasts_s is not None:
+        is_finite = math.isfinite(lasts_s)
+        urgency, left_s = (SOON if is_finite else WELL), lasts_s
+        time_left = f"about {span(lasts_s)}" if is_finite else "never at this load"
+    elif level is not None:
+        urgency, time_left = WELL, "it is near its baseline"
+    balance = "unknown" if level is None else f"about {level:.0%}"
+    return Row(
+        urgency=urgency,
+        left_s=left_s,
+        name=f"the {account.direction}bound network ({account.instance_type})",
+        cells=(
+            f"network {account.direction}",
+            "-",
+            "-",
+            account.instance_type,
+            balance,
+            time_left,
+            "-",
         ),
     )
 

@@ -284,6 +284,47 @@ NET_EXCEEDED = counter(
     "Packets that were queued or dropped because the instance was above an allowance of its network: bw_in and bw_out (bandwidth), "
     "pps (packets a second), conntrack (connections), linklocal (DNS, metadata and time). From ENA's own statistics.",
 )
+NET_THROTTLED = gauge(
+    "network_throttled",
+    ("allowance",),
+    "1 if packets were queued or dropped in the last sample because the instance was above this allowance of its network.",
+)
+NET_BASELINE = gauge(
+    "network_baseline_bytes_per_second",
+    INSTANCE,
+    "What the network of the instance sustains in each direction, by its type.",
+)
+NET_PEAK = gauge(
+    "network_burst_bytes_per_second",
+    INSTANCE,
+    "The most that the network of the instance moves in each direction, by its type.",
+)
+_LEARNED = "An estimate: AWS publishes no credits of the network, so their number is learned from a burst that ended."
+NET_CAPACITY = gauge(
+    "network_credit_capacity_bytes",
+    ("direction",),
+    f"Bytes that can be moved above the baseline from full to empty; absent until that was seen. {_LEARNED}",
+)
+NET_BALANCE = gauge(
+    "network_credit_balance_ratio",
+    ("direction",),
+    f"Share of the network's credits that is left, 0 to 1; absent until their number is known. {_LEARNED}",
+)
+NET_EXHAUSTION = gauge(
+    "network_time_to_exhaustion_seconds",
+    ("direction",),
+    f"Seconds until no credits of the network are left at the rate of the last minute, +Inf for never; absent while that is not known. {_LEARNED}",
+)
+NET_LASTED = gauge(
+    "network_last_burst_seconds",
+    ("direction",),
+    "How long after the network's credits were last full they were used up, the last time that this was seen.",
+)
+NET_EMPTY = gauge(
+    "network_held_at_baseline",
+    ("direction",),
+    "1 if the instance gets just the baseline of its network and has asked for more for half a minute: its credits are used up.",
+)
 
 #: In the order of the log page.
 METRICS: tuple[Definition, ...] = (
@@ -297,5 +338,5 @@ METRICS: tuple[Definition, ...] = (
     CPU_USED, CPU_STOLEN, CPU_CAPACITY, CPU_REFILL, CPU_BURST, CPU_BALANCE, CPU_EXHAUSTION, CPU_HELD_BACK,
     FIO_RUN_AT, FIO_AGE, FIO_SUCCESS, FIO_SECONDS, FIO_CREDITS, FIO_IOPS, FIO_BYTES, FIO_MEAN, FIO_LATENCY,
     FIO_PROMISED, FIO_VERDICT,
-    NET_RECEIVED, NET_SENT, NET_EXCEEDED,
+    NET_RECEIVED, NET_SENT, NET_EXCEEDED, NET_THROTTLED, NET_BASELINE, NET_PEAK, NET_CAPACITY, NET_BALANCE, NET_EXHAUSTION, NET_LASTED, NET_EMPTY,
 )  # fmt: skip

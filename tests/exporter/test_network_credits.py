@@ -1,0 +1,95 @@
+"""The credits of a network: their number is learned from bursts that end, and no estimate is told before that or beyond it."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstwatch_exporter.credits.network import EMPTY_AFTER_S, Learned
+from tests.exporter.networks import SAMPLE_S, TYPES, make_network, play_day
+
+HOSTS = 50
+
+
+@given(
+    name=st.sampled_from(TYPES),
+    lasts_s=st.floats(300, 3_600),
+    off=st.floats(0.97, 1.03),
+    burst=st.floats(0.5, 1.5),
+)
+def test_two_bursts_that_end_tell_the_number_of_credits_within_a_fifth(
+    name: str, lasts_s: float, off: float, burst: float
+) -> None:
+    network = make_network(name, lasts_s=lasts_s, off=off)
+    size, demand = network.allowance.size, burst * network.bandwidth.peak
+    for _ in range(2):
+        assert network.account.learned.capacity is None
+        while not network.account.is_empty:
+            network.does(demand, SAMPLE_S)
+        network.does(0.0, 1.5 * size / network.allowance.baseline)
+    assert network.account.learned.capacity == pytest.approx(size, rel=0.2)
+    assert network.account.learned.level == 1.0
+    network.does(demand, 180.0)
+    left_s = network.allowance.balance / (
+        min(demand, network.allowance.peak) - network.allowance.baseline
+    )
+    assert network.account.lasts_s(network.bandwidth) == pytest.approx(left_s, rel=0.4)
+
+
+def test_over_fifty_hosts_and_a_day_no_page_is_false_and_some_are_right() -> None:
+    days = [play_day(seed) for seed in range(HOSTS)]
+    pages = [page for day in days for page in day.pages]
+    assert [page for page in pages if page.true_s > 1.5 * days[0].lead_s] == []
+    assert len(pages) > HOSTS / 4
+    assert sum(bool(day.account.learned.sizes) for day in days) > HOSTS / 4
+
+
+@pytest.mark.many
+def test_over_a_thousand_hosts_no_page_is_false() -> None:
+    days = [play_day(seed) for seed in range(1_000, 2_000)]
+    assert [page for day in days for page in day.pages if page.true_s > 1.5 * day.lead_s] == []
+
+
+def test_before_a_bucket_was_seen_empty_nothing_is_told_but_that_a_load_within_the_baseline_lasts() -> (
+    None
+):
+    network = make_network("m5.large", lasts_s=600)
+    network.goes_on(0.5 * network.bandwidth.baseline, 600)
+    assert network.account.lasts_s(network.bandwidth) == math.inf
+    network.goes_on(0.5 * network.bandwidth.peak, 120)
+    assert network.account.lasts_s(network.bandwidth) is None
+    assert network.account.learned.level is None
+
+
+def test_packets_that_are_refused_for_a_moment_near_the_baseline_are_no_empty_bucket() -> None:
+    network = make_network("m5.large", lasts_s=3_600)
+    for sample in range(1_000):
+        network.does(0.95 * network.bandwidth.baseline, SAMPLE_S, exceeded=40 * (sample % 5 > 0))
+        assert not network.account.is_empty
+
+
+def test_a_bucket_that_was_not_full_tells_no_number() -> None:
+    network = make_network("m5.large", lasts_s=600)
+    baseline, peak = network.bandwidth.baseline, network.bandwidth.peak
+    network.goes_on(peak, 1_000)
+    for _ in range(3):
+        network.goes_on(0.0, 0.3 * network.allowance.size / baseline)
+        network.goes_on(peak, 1_000)
+        assert network.account.is_empty
+        assert network.account.learned.sizes == ()
+
+
+def test_a_bucket_that_gives_more_than_its_size_is_not_believed_any_more() -> None:
+    learned = Learned(sizes=(100.0,), balance=100.0)
+    assert learned.after(95.0, 10.0).level == pytest.approx(0.05)
+    assert learned.after(105.0, 10.0).level == 0.0
+    assert learned.after(111.0, 10.0) == Learned(drawn=111.0, drawing_s=10.0)
+
+
+def test_while_the_instance_gets_its_baseline_alone_no_time_is_left() -> None:
+    network = make_network("t3.micro", lasts_s=300)
+    network.goes_on(network.bandwidth.peak, 300 + EMPTY_AFTER_S + 2 * SAMPLE_S)
+    assert network.account.lasts_s(network.bandwidth) == 0.0
+    network.goes_on(0.0, 300)
+    assert network.account.lasts_s(network.bandwidth) == math.inf
