@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +17,15 @@ from typing import Any
 
 import burstwatch
 from burstwatch.config import Config
-from tools.archives import PROGRAM, files_below, pack_tar, pack_zip
+from tools.archives import files_below, pack_tar, pack_zip
+from tools.host_packages import build_host_packages
 
 ROOT = Path(__file__).parents[1]
 #: The Python of the functions (cdk/lib/props.ts), whose bytecode is in their package if that Python builds it.
 BYTECODE = "cpython-313"
 DIST, WORK = ROOT / "dist", ROOT / ".cache" / "dist"
 VERSION = burstwatch.__version__
-UV, PIP = (ROOT / ".cache" / "uv" / "bin" / name for name in ("uv", "pip"))
-#: The versions of Python that Debian 12 and 13 and Ubuntu 24.04 and 26.04 have.
-DEBIAN_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
+UV = ROOT / ".cache" / "uv" / "bin" / "uv"
 #: The Helm charts by their folders.
 CHARTS = {"chart": "burstwatch-exporter", "fleet-chart": "burstwatch-fleet"}
 #: What an exporter's image is built from, as its Dockerfile names it.
@@ -58,10 +55,7 @@ def main() -> None:
     function_and_template(DIST, at)
     _construct_library(at)
     _chart_image_and_monitoring(at)
-    if shutil.which("dpkg-deb"):
-        _debian(at)
-    else:
-        print("dpkg-deb is not installed, so there is no .deb", file=sys.stderr)
+    build_host_packages(DIST, WORK, version=VERSION, at=at)
     _bills_of_materials(at)
     (DIST / f"CHANGES-{VERSION}.md").write_text(changes(VERSION), encoding="utf-8")
     _checksums()
@@ -213,56 +207,6 @@ def _chart_image_and_monitoring(at: int) -> None:
     files |= {path.name: path for path in monitoring.glob("*.*sonnet*")}
     files |= {"jsonnetfile.json": monitoring / "jsonnetfile.json", "LICENSE": ROOT / "LICENSE"}
     pack_tar(DIST / f"{top}.tar.gz", {f"{top}/{name}": path for name, path in files.items()}, at=at)
-
-
-def _debian(at: int) -> None:
-    """A package of the exporter for amd64: its wheels for each Python, its units and its scripts."""
-    tree = WORK / "deb"
-    home = tree / "usr" / "lib" / "burstwatch-exporter"
-    wheels = home / "wheels"
-    wheels.mkdir(parents=True)
-    requirements = ROOT / "exporter" / "requirements.txt"
-    for python in DEBIAN_PYTHONS:
-        platforms = [part for one in PLATFORMS for part in ("--platform", one)]
-        _run(
-            PIP, "download", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps",
-            "--only-binary=:all:", "--implementation=cp", "--python-version", python, *platforms,
-            "--dest", wheels, "--requirement", requirements,
-        )  # fmt: skip
-    (wheel,) = DIST.glob("burstwatch-*.whl")
-    shutil.copy(wheel, wheels)
-    pins = re.findall(
-        r"^[a-z0-9-]+==[^ \\]+", requirements.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    names = "\n".join([*pins, f"burstwatch=={VERSION}", ""])
-    (home / "requirements.txt").write_text(names, encoding="utf-8")
-    units, defaults = tree / "usr/lib/systemd/system", tree / "etc/default"
-    users, scripts = tree / "usr/lib/sysusers.d", tree / "DEBIAN"
-    for folder in (units, defaults, users, scripts):
-        folder.mkdir(parents=True)
-    conffiles = []
-    for path in sorted((ROOT / "exporter" / "systemd").iterdir()):
-        if path.suffix == ".default":
-            shutil.copy(path, defaults / path.stem)
-            conffiles.append(f"/etc/default/{path.stem}\n")
-        elif path.suffix == ".sysusers":
-            shutil.copy(path, users / f"{path.stem}.conf")
-        else:
-            shutil.copy(path, units)
-    for path in (ROOT / "exporter" / "debian").iterdir():
-        text = path.read_text(encoding="utf-8").replace("@VERSION@", VERSION)
-        (scripts / path.name).write_text(text, encoding="utf-8")
-        if path.name != "control":
-            (scripts / path.name).chmod(PROGRAM)
-    (scripts / "conffiles").write_text("".join(conffiles), encoding="utf-8")
-    for path in (tree, *tree.rglob("*")):
-        if path.is_dir() or path.parent == scripts:
-            path.chmod(0o644 if path.name in {"control", "conffiles", "triggers"} else PROGRAM)
-        else:
-            path.chmod(0o644)
-        os.utime(path, (at, at))
-    target = DIST / f"burstwatch-exporter_{VERSION}_amd64.deb"
-    _run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
 
 
 def _bills_of_materials(at: int) -> None:

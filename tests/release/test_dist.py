@@ -11,6 +11,7 @@ import tarfile
 import venv
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -294,32 +295,61 @@ def test_the_changes_are_those_of_the_version() -> None:
         changes("9.9.9")
 
 
-@pytest.fixture
-def installed(dist: Path) -> Iterator[Path]:
-    """The package, really installed on this Debian, and taken away again."""
-    if not shutil.which("dpkg") or os.geteuid() != 0 or not os.environ.get("REQUIRE_PROGRAMS"):
-        pytest.skip("installs a package for real: needs root, Debian and REQUIRE_PROGRAMS=1")
-    package = dist / f"burstwatch-exporter_{VERSION}_amd64.deb"
-    run("dpkg", "--install", "--force-depends", package, cwd=dist)
-    yield package
-    run("dpkg", "--purge", "burstwatch-exporter", cwd=dist)
-    assert not Path("/usr/bin/burstwatch-exporter").exists()
+#: The packages for hosts by architecture, and the program of each format.
+HOST_PACKAGES = {
+    ("deb", "amd64"): f"burstwatch-exporter_{VERSION}_amd64.deb",
+    ("deb", "arm64"): f"burstwatch-exporter_{VERSION}_arm64.deb",
+    ("rpm", "amd64"): f"burstwatch-exporter-{VERSION}-1.x86_64.rpm",
+    ("rpm", "arm64"): f"burstwatch-exporter-{VERSION}-1.aarch64.rpm",
+}
+PACKAGERS = {"deb": "dpkg", "rpm": "rpm"}
+PROGRAMS = ("burstwatch", "burstwatch-exporter", "burstwatch-nvme-helper")
+
+
+def packager(kind: str) -> str:
+    """The program that installs a format."""
+    name = PACKAGERS[kind]
+    if not shutil.which(name) or os.geteuid() != 0 or not os.environ.get("REQUIRE_PROGRAMS"):
+        pytest.skip(f"installs a package for real: needs root, {name} and REQUIRE_PROGRAMS=1")
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """A package that is installed on this host, with the words that install it again."""
+
+    again: tuple[str | Path, ...]
+
+
+@pytest.fixture(params=PACKAGERS)
+def installed(request: pytest.FixtureRequest, dist: Path, tmp_path: Path) -> Iterator[Installed]:
+    """The package of each format, really installed on this host, and taken away again."""
+    kind = request.param
+    package = dist / HOST_PACKAGES[kind, "amd64"]
+    words: tuple[str | Path, ...]
+    if packager(kind) == "dpkg":
+        words = ("dpkg", "--install", "--force-depends", package)
+        remove: tuple[str | Path, ...] = ("dpkg", "--purge", "burstwatch-exporter")
+        run(*words, cwd=dist)
+    else:
+        rpm = ("rpm", "--dbpath", tmp_path / "rpm", "--nodeps")
+        words = (*rpm, "--upgrade", "--replacepkgs", package)
+        remove = (*rpm, "--erase", "burstwatch-exporter")
+        run(*rpm, "--install", package, cwd=dist)
+    yield Installed(again=words)
+    run(*remove, cwd=dist)
+    assert not [name for name in PROGRAMS if Path("/usr/bin", name).is_symlink()]
     assert not Path("/usr/lib/burstwatch-exporter").exists()
 
 
-def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(
-    installed: Path,
+def test_a_package_for_hosts_installs_without_a_network_and_again_as_an_upgrade_does(
+    installed: Installed,
 ) -> None:
-    contents = run("dpkg-deb", "--contents", installed, cwd=installed.parent)
-    assert "./usr/lib/systemd/system/burstwatch-exporter.service" in contents
     page = run("/usr/bin/burstwatch-exporter", "--once", "--sample.period=0.2", cwd=Path("/"))
-    assert (
-        f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page.replace("'", '"')
-        or "build_info" in page
-    )
-    assert run("/usr/bin/burstwatch-nvme-helper", "--help", cwd=Path("/"))
-    # Again, as an upgrade does it: the environment is made anew beside the old one.
-    run("dpkg", "--install", "--force-depends", installed, cwd=installed.parent)
+    assert f'burstwatch_exporter_build_info{{version="{VERSION}"}}' in page
+    for name in PROGRAMS:
+        assert run(f"/usr/bin/{name}", "--help", cwd=Path("/"))
+    run(*installed.again, cwd=Path("/"))
     assert run("/usr/bin/burstwatch-exporter", "--version", cwd=Path("/")) == f"{VERSION}\n"
     unit = Path("/usr/lib/systemd/system/burstwatch-exporter.service")
     if shutil.which("systemd-analyze"):
@@ -329,6 +359,73 @@ def test_the_debian_package_installs_without_a_network_and_its_unit_is_whole(
             run("systemctl", "is-active", "burstwatch-exporter.service", cwd=Path("/"))
             == "active\n"
         )
+
+
+@pytest.fixture
+def unpacked_packages(dist: Path, tmp_path: Path) -> dict[tuple[str, str], Path]:
+    """A root for each package, into which its own format's program has unpacked it, without its scripts."""
+    roots: dict[tuple[str, str], Path] = {}
+    for (kind, arch), name in HOST_PACKAGES.items():
+        root = roots[kind, arch] = tmp_path / f"{kind}-{arch}"
+        if packager(kind) == "dpkg":
+            for folder in ("info", "updates"):
+                (root / "var/lib/dpkg" / folder).mkdir(parents=True)
+            (root / "var/lib/dpkg/status").touch()
+            run(
+                "dpkg", f"--root={root}", "--force-architecture", "--force-depends", "--unpack", dist / name,
+                cwd=dist,
+            )  # fmt: skip
+        else:
+            root.mkdir()
+            run("rpm", "--root", root, "--nodeps", "--noscripts", "--ignorearch", "--install", dist / name, cwd=dist)  # fmt: skip
+    return roots
+
+
+def test_every_package_has_the_same_units_and_the_wheels_of_its_own_architecture(
+    unpacked_packages: dict[tuple[str, str], Path],
+) -> None:
+    contents = {
+        key: {
+            str(path.relative_to(root)): path.read_bytes()
+            for folder in ("etc/default", "usr/lib")
+            for path in (root / folder).rglob("*")
+            if path.is_file() and "/rpm/" not in str(path)
+        }
+        for key, root in unpacked_packages.items()
+    }
+    for (_, arch), files in contents.items():
+        native = [name for name in files if name.endswith((".whl",)) and "manylinux" in name]
+        machine = {"amd64": "x86_64", "arm64": "aarch64"}[arch]
+        assert native
+        assert all(machine in name for name in native)
+    shared = [
+        {
+            name.removesuffix(".dpkg-new"): text
+            for name, text in files.items()
+            if "manylinux" not in name
+        }
+        for files in contents.values()
+    ]
+    assert all(files == shared[0] for files in shared)
+    assert "usr/lib/systemd/system/burstwatch-exporter.service" in shared[0]
+
+
+def test_the_units_of_every_package_are_whole(
+    unpacked_packages: dict[tuple[str, str], Path],
+) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not installed")
+    for root in unpacked_packages.values():
+        for name in (*(f"usr/bin/{program}" for program in PROGRAMS), "bin/kill"):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("#!/bin/sh\n")
+            path.chmod(0o755)
+        for unit in sorted((root / "usr/lib/systemd/system").iterdir()):
+            run(
+                "systemd-analyze", "verify", f"--root={root}", "--recursive-errors=no",
+                f"/{unit.relative_to(root)}", cwd=root,
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["terraform/main.tf", "sam/template.yaml"])
