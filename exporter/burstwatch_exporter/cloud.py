@@ -66,7 +66,7 @@ class Cloud:
                 self._cloud,
                 ahead_s=ahead_s,
                 instance_type=identity.instance_type,
-                bandwidth=_bandwidth(identity.instance_type, described),
+                bandwidth=self._bandwidth(identity.instance_type, described),
                 specs={
                     resource.id: spec
                     for resource in resources
@@ -78,6 +78,14 @@ class Cloud:
                 balances = self._balances(now, attempt.problems)
                 self._cloud = replace(self._cloud, balances=balances)
         return self._cloud
+
+    def _bandwidth(self, instance_type: str, described: "ItemListing") -> Bandwidth | None:
+        """What the network moves: as EC2 says or has said, or else as it did when the table was written."""
+        answer = _described_bandwidth(instance_type, described)
+        if answer is None and instance_type == self._cloud.instance_type:
+            answer = self._cloud.bandwidth
+        known = find_type(instance_type) if answer is None else None
+        return known.bandwidth if known is not None else answer
 
     def _ahead(self, began: float) -> float | None:
         """How far AWS's clock is ahead of this host's, which showed ``began`` when the monotonic clock was at 0."""
@@ -191,8 +199,8 @@ def _promise(resource: Resource, ahead_s: float | None) -> DiskSpec | None:
     )
 
 
-def _bandwidth(instance_type: str, described: "ItemListing") -> Bandwidth | None:
-    """What the network of a type moves: as EC2 has described it, or else as it did when the table was written."""
+def _described_bandwidth(instance_type: str, described: "ItemListing") -> Bandwidth | None:
+    """What the network of a type moves, as EC2 has described it; None where it did not."""
     items = (item for listed, _ in described.values() for item in listed)
     spec = next((item for item in items if item.get("InstanceType") == instance_type and "NetworkInfo" in item), {})  # fmt: skip
     cards = spec.get("NetworkInfo", {}).get("NetworkCards", ())
@@ -200,10 +208,7 @@ def _bandwidth(instance_type: str, described: "ItemListing") -> Bandwidth | None
         sum(card.get(f"{name}BandwidthInGbps", 0.0) for card in cards) * MBPS_PER_GBPS
         for name in ("Baseline", "Peak")
     )
-    if baseline > 0:
-        return bandwidth_in_mbps(baseline, peak)
-    known = find_type(instance_type)
-    return known.bandwidth if known else None
+    return bandwidth_in_mbps(baseline, peak) if baseline > 0 else None
 
 
 def _by_host(at_s: float | None, ahead_s: float | None) -> float | None:

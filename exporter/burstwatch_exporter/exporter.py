@@ -20,7 +20,7 @@ from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from burstwatch_exporter.page.collector import Extra, HostCollector
 from burstwatch_exporter.page.cpu import CpuAccount, CpuSource
 from burstwatch_exporter.page.landing import landing
-from burstwatch_exporter.page.network import NetworkSource
+from burstwatch_exporter.page.network import NetworkAccount, NetworkSource
 from burstwatch_exporter.settings import Options
 from burstwatch_exporter.sources import Sources
 
@@ -88,11 +88,15 @@ class Exporter:
         self._saved_wall_s: float | None = None
         self._saved_at = self._looked_at = self._asked_imds_at = clock.boot()
 
-    def sample(self) -> None:
-        """Read the counters, and write what is due."""
+    def observe(self) -> None:
+        """Read the counters, and move every account on."""
         self.host.observe()
         with self.sources.attempt(self._network.name) as attempt:
             self._network.observe(attempt)
+
+    def sample(self) -> None:
+        """Read the counters, and write what is due."""
+        self.observe()
         is_due = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
         if self.instance_type == ASKS_IMDS and is_due:
             self._asked_imds_at = self._clock.boot()
@@ -147,12 +151,15 @@ class Exporter:
             if isinstance(source, CpuSource):
                 with self.sources.attempt(source.name) as attempt:
                     account = source.observe(snapshot, attempt)
+        accounts: list[NetworkAccount] = []
+        with self.sources.attempt(self._network.name) as attempt:
+            accounts = self._network.observe(attempt)
         return landing(
             snapshot,
             problems=self.problems(),
             hints=self.hints(),
             cpu=account,
-            network=self._network.accounts(),
+            network=accounts,
         )
 
     def problems(self) -> list[str]:

@@ -146,7 +146,7 @@ def write_once(options: Options, *, clock: Clock, stdout: TextIO, stop: Event) -
     """
     _check_outputs(options)
     exporter = make_exporter(options, clock)
-    exporter.host.observe()
+    exporter.observe()
     for hint in exporter.hints():
         LOG.warning("%s", hint)
     if options.aws != "off":

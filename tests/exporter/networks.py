@@ -47,7 +47,7 @@ class Page:
 
 @dataclass(kw_only=True)
 class Watched:
-    """A network with the account that is kept of it, and the alert's condition: less than ``lead_s`` left for two minutes."""
+    """A network with the account that is kept of it, and the alert's condition for two minutes: half is gone, and less than ``lead_s`` left."""
 
     allowance: Allowance
     bandwidth: Bandwidth
@@ -63,7 +63,8 @@ class Watched:
         self.account = self.account.after(moved, self.bandwidth)
         told_s = self.account.lasts_s(self.bandwidth)
         before_s = self.firing_s
-        is_short = told_s is not None and 0 < told_s < self.lead_s
+        is_half = (self.account.learned.level or 1.0) < 0.5
+        is_short = is_half and told_s is not None and 0 < told_s < self.lead_s
         self.firing_s = before_s + seconds if is_short else 0.0
         if told_s is not None and before_s < 120.0 <= self.firing_s:
             net = (self.account.rate or 0.0) - self.allowance.baseline
@@ -94,7 +95,8 @@ def play_day(seed: int) -> Watched:
         random.choice(TYPES), lasts_s=60 * random.uniform(1, 60), off=random.uniform(0.97, 1.03)
     )
     baseline, peak = network.bandwidth.baseline, network.bandwidth.peak
-    spiky = random.choice([0.0, 0.0, 0.02, 0.2])
+    spiky = random.choice([0.0, 0.0, 0.02, 0.2, 0.5, 0.8, 0.95, 1.0])
+    most_spikes = random.choice([10, 100, 1_000])
     left_s, demand, at = 0.0, 0.0, 0.0
     while at < 86_400:
         if left_s <= 0:
@@ -104,7 +106,7 @@ def play_day(seed: int) -> Watched:
                 baseline + random.uniform(0.02, 0.6) * (peak - baseline), random.uniform(0.7, 1.5) * peak,
             ])  # fmt: skip
         seconds = SAMPLE_S * random.uniform(0.95, 1.05)
-        spikes = random.randint(1, 500) if random.random() < spiky else 0
+        spikes = random.randint(1, most_spikes) if random.random() < spiky else 0
         network.does(demand * random.lognormvariate(0, 0.08), seconds, spikes)
         at, left_s = at + seconds, left_s - seconds
     return network

@@ -509,3 +509,5 @@ def test_the_bandwidth_of_the_network_is_as_ec2_describes_the_type_or_else_as_in
     answer = rig.asks()
     assert answer.instance_type == json.loads(metadata.document)["instanceType"] == "m5.large"
     assert answer.bandwidth == Bandwidth(baseline=3e9 / 8, peak=24e9 / 8)
+    rig.account.aws.denied = {"DescribeInstanceTypes"}
+    assert rig.asks().bandwidth == Bandwidth(baseline=3e9 / 8, peak=24e9 / 8)

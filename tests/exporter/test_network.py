@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from burstwatch.web.exposition import Page
-from burstwatch_exporter.credits.network import Learned
 from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.credits.state import SavedState, read_state, write_state
 from burstwatch_exporter.instance_types import Bandwidth
@@ -172,7 +171,7 @@ def test_of_a_type_without_credits_there_is_the_bandwidth_and_nothing_to_run_out
     assert not [
         key for key in samples if key[0] in {"held_at_baseline", "time_to_exhaustion_seconds"}
     ]
-    assert source.accounts() == []
+    assert source.observe(Attempt()) == []
 
 
 @dataclass(kw_only=True)
@@ -212,36 +211,151 @@ def wire(rig: Rig) -> Wire:
     return Wire(rig=rig, counters=plant_interface(rig.roots.sysfs, "ens5", driver="ena"))
 
 
-def test_what_was_learned_of_the_network_outlives_the_process_and_the_balance_that_start_of_the_host(
-    wire: Wire, tmp_path: Path
-) -> None:
-    first = wire.rig.starts()
-    first.set_type("made.up", SIMULATED)
-    wire.does(first, 1e5, 300)
-    wire.does(first, 0.0, 2_000)
-    wire.does(first, 1e5, 300)
-    wire.does(first, 0.0, 450)  # half full
-    samples, _ = read(first)
-    assert samples["credit_capacity_bytes", "in"] == pytest.approx(9e6, rel=0.2)
-    assert samples["credit_balance_ratio", "out"] == pytest.approx(0.5, abs=0.1)
-    assert samples["last_burst_seconds", "in"] == pytest.approx(100, rel=0.15)
+def learns(source: NetworkSource, wire: Wire) -> None:
+    """Two bursts that end, and half of the bucket again."""
+    wire.does(source, 1e5, 300)
+    wire.does(source, 0.0, 2_000)
+    wire.does(source, 1e5, 300)
+    wire.does(source, 0.0, 450)
+
+
+def gauges(source: NetworkSource) -> tuple[float | None, float | None]:
+    """The number of credits and the share that is left, of what goes out."""
+    samples, _ = read(source)
+    return samples.get(("credit_capacity_bytes", "out")), samples.get(
+        ("credit_balance_ratio", "out")
+    )
+
+
+def started(wire: Wire, saved: SavedState | None = None) -> NetworkSource:
+    source = wire.rig.starts(saved)
+    source.set_type("made.up", SIMULATED)
+    return source
+
+
+@pytest.fixture
+def learned(wire: Wire, tmp_path: Path) -> Path:
+    """The state file of an exporter that has learned the credits, with half of them left."""
+    source = started(wire)
+    learns(source, wire)
+    size, level = gauges(source)
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level == pytest.approx(0.5, abs=0.1)
+    assert read(source)[0]["last_burst_seconds", "in"] == pytest.approx(100, rel=0.15)
     path = tmp_path / "state.json"
-    write_state(path, SavedState(network=first.saved()))
-    second = wire.rig.starts(read_state(path))
-    assert second.saved() == read_state(path).network  # nothing is lost before the first reading
-    second.set_type("made.up", SIMULATED)
-    after, _ = read(second)
-    assert after["credit_balance_ratio", "in"] == pytest.approx(0.5, abs=0.1)
-    assert "learned" in json.loads(path.read_text())["network"][0]
-    plant({"proc/sys/kernel/random/boot_id": "another\n"}, wire.rig.root)
-    third = wire.rig.starts(read_state(path))
-    third.set_type("made.up", SIMULATED)
-    rebooted, _ = read(third)
-    assert rebooted["credit_capacity_bytes", "in"] == samples["credit_capacity_bytes", "in"]
-    assert ("credit_balance_ratio", "in") not in rebooted
-    fourth = wire.rig.starts(read_state(path))
-    fourth.set_type("another.type", SIMULATED)
-    assert ("credit_capacity_bytes", "in") not in read(fourth)[0]
+    write_state(path, SavedState(network=source.saved()))
+    return path
+
+
+def test_what_was_learned_of_the_network_outlives_the_process(wire: Wire, learned: Path) -> None:
+    size, level = gauges(started(wire, read_state(learned)))
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "happens", ["a reboot", "ten minutes without the exporter", "a clock that went back"]
+)
+def test_a_balance_is_not_restored_where_a_burst_may_not_have_been_seen(
+    wire: Wire, learned: Path, happens: str
+) -> None:
+    if happens == "a reboot":
+        plant({"proc/sys/kernel/random/boot_id": "another\n"}, wire.rig.root)
+    wire.rig.hands.move({"a clock that went back": -5.0}.get(happens, 600.0))
+    size, level = gauges(started(wire, read_state(learned)))
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level is None
+
+
+def test_without_a_balance_it_is_known_again_once_the_bucket_must_be_full(
+    wire: Wire, learned: Path
+) -> None:
+    wire.rig.hands.move(600.0)
+    source = started(wire, read_state(learned))
+    wire.does(source, 0.0, 600)
+    assert gauges(source)[1] is None
+    wire.does(source, 0.0, 400)
+    assert gauges(source)[1] == 1.0
+
+
+def test_while_nobody_has_said_the_type_nothing_that_was_learned_is_lost(
+    wire: Wire, learned: Path
+) -> None:
+    before = read_state(learned).network
+    source = wire.rig.starts(read_state(learned))
+    source.observe(Attempt())
+    assert source.saved() == before
+    source.set_type("made.up", None)  # not in the table, and EC2 has not answered yet
+    wire.does(source, 0.0, 30)
+    assert source.saved() == before
+    source.set_type("made.up", SIMULATED)
+    assert gauges(source)[0] == pytest.approx(9e6, rel=0.2)
+
+
+def test_a_type_that_was_wrong_for_a_while_learns_nothing_and_loses_nothing(wire: Wire) -> None:
+    source = started(wire)
+    learns(source, wire)
+    source.set_type("another.type", Bandwidth(baseline=1e6, peak=1e7))
+    wire.does(source, 1e5, 300)
+    assert gauges(source) == (None, None)
+    assert {entry.instance_type for entry in source.saved()} == {"made.up", "another.type"}
+    source.set_type("made.up", SIMULATED)
+    size, level = gauges(source)
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level is None
+
+
+def test_a_pause_of_the_exporter_hides_a_burst_and_no_balance_is_told_after_it(wire: Wire) -> None:
+    source = started(wire)
+    learns(source, wire)
+    wire.rig.hands.move(600.0)
+    size, level = gauges(source)
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level is None
+
+
+def test_an_interface_that_is_gone_when_the_state_is_saved_costs_nothing_of_it(
+    wire: Wire, learned: Path
+) -> None:
+    other = plant_interface(wire.rig.roots.sysfs, "ens6", driver="ena")
+    (other / "rx_bytes").write_text(f"{10**15}\n")
+    wire.rig.answers["ens6"] = STATISTICS
+    assert gauges(started(wire, read_state(learned)))[1] == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("lasted_s", -5.0), ("sizes", [1e308]), ("sizes", [0.0]), ("low", -1.0), ("high", 1e30), ("drawn_low", -1.0), ("drawing_s", -1.0)],
+)  # fmt: skip
+def test_no_amount_that_cannot_be_is_taken_from_a_state(
+    learned: Path, name: str, value: object
+) -> None:
+    whole = json.loads(learned.read_text())
+    whole["network"][0]["learned"][name] = value
+    learned.write_text(json.dumps(whole))
+    with pytest.raises(ValueError, match="amounts that cannot be"):
+        read_state(learned)
+
+
+def test_a_host_whose_network_cannot_be_read_says_nothing_old(wire: Wire) -> None:
+    source = started(wire)
+    learns(source, wire)
+    wire.rig.answers.clear()
+    attempt = Attempt()
+    with pytest.raises(KeyError):
+        source.observe(attempt)
+    (wire.counters / "rx_bytes").unlink()
+    wire.rig.answers["ens5"] = STATISTICS
+    assert source.observe(attempt) == []
+    assert "rx_bytes" in attempt.problems[0]
+
+
+def test_before_two_readings_nothing_is_told_to_be_throttled_or_not(wire: Wire) -> None:
+    source = started(wire)
+    assert not [key for key in read(source)[0] if key[0] in {"throttled", "held_at_baseline"}]
+    wire.does(source, 1e3, 10)
+    throttled = {key[1] for key in read(source)[0] if key[0] == "throttled"}
+    assert throttled == {"bw_in", "bw_out"}  # which is all that this driver counts
 
 
 def test_an_interface_that_comes_or_begins_anew_moves_nothing_at_that_moment(wire: Wire) -> None:
@@ -254,8 +368,8 @@ def test_an_interface_that_comes_or_begins_anew_moves_nothing_at_that_moment(wir
     wire.rig.answers["ens6"] = STATISTICS
     wire.rig.hands.move(SAMPLE_S)
     source.observe(Attempt())
-    (account, _) = source.accounts()
-    assert account.credits.learned == Learned()
+    (account, _) = source.observe(Attempt())
+    assert account.credits.learned.drawn_high == 0.0
     assert account.lasts_s == float("inf")
 
 
@@ -264,7 +378,7 @@ def test_a_network_that_has_run_out_is_on_the_page_for_people(wire: Wire) -> Non
     source.set_type("made.up", SIMULATED)
 
     def page() -> str:
-        return landing(EMPTY, problems=(), hints=(), network=source.accounts())
+        return landing(EMPTY, problems=(), hints=(), network=source.observe(Attempt()))
 
     wire.does(source, 1e5, 50)
     assert "network" not in page()

@@ -1,12 +1,13 @@
 """The credits of a network: their number is learned from bursts that end, and no estimate is told before that or beyond it."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstwatch_exporter.credits.network import EMPTY_AFTER_S, Learned
+from burstwatch_exporter.credits.network import EMPTY_AFTER_S, Learned, Moved
 from tests.exporter.networks import SAMPLE_S, TYPES, make_network, play_day
 
 HOSTS = 50
@@ -62,11 +63,67 @@ def test_before_a_bucket_was_seen_empty_nothing_is_told_but_that_a_load_within_t
     assert network.account.learned.level is None
 
 
-def test_packets_that_are_refused_for_a_moment_near_the_baseline_are_no_empty_bucket() -> None:
+@pytest.mark.parametrize("packets", [1, 5, 40])
+@pytest.mark.parametrize("before", ["idle", "a burst"])
+def test_packets_that_are_refused_in_every_sample_near_the_baseline_are_no_empty_bucket(
+    packets: int, before: str
+) -> None:
     network = make_network("m5.large", lasts_s=3_600)
-    for sample in range(1_000):
-        network.does(0.95 * network.bandwidth.baseline, SAMPLE_S, exceeded=40 * (sample % 5 > 0))
+    if before == "a burst":
+        network.goes_on(network.bandwidth.peak, 200)
+    for _ in range(1_000):
+        network.does(0.9 * network.bandwidth.baseline, SAMPLE_S, exceeded=packets)
         assert not network.account.is_empty
+
+
+def test_a_load_that_comes_and_goes_about_the_baseline_is_no_empty_bucket() -> None:
+    network = make_network("m5.large", lasts_s=3_600)
+    network.goes_on(network.bandwidth.peak, 200)
+    for sample in range(1_000):
+        share = 0.9 + 0.15 * (sample % 2)
+        network.does(share * network.bandwidth.baseline, SAMPLE_S, exceeded=10_000)
+        assert not network.account.is_empty
+
+
+def test_a_load_within_the_baseline_that_never_was_above_it_is_no_empty_bucket() -> None:
+    network = make_network("m5.large", lasts_s=3_600)
+    for _ in range(1_000):
+        network.does(0.9 * network.bandwidth.baseline, SAMPLE_S, exceeded=10_000)
+    assert not network.account.is_empty
+
+
+@pytest.mark.parametrize("off", [0.97, 1.03])
+@pytest.mark.parametrize("share", [1.0, 1.02])
+def test_two_days_near_the_baseline_leave_a_balance_that_is_unknown_or_right(
+    off: float, share: float
+) -> None:
+    network = make_network("m5.large", lasts_s=600, off=off)
+    for _ in range(2):
+        network.goes_on(network.bandwidth.peak, 1_000)
+        network.does(0.0, 2 * network.allowance.size / network.allowance.baseline)
+    assert network.account.learned.level == 1.0
+    network.goes_on(share * network.bandwidth.baseline, 2 * 86_400)
+    is_exhausted = network.allowance.balance == 0
+    assert network.account.learned.level == (0.0 if is_exhausted else None)
+
+
+def test_the_size_is_the_middle_of_the_last_three() -> None:
+    learned = Learned()
+    for size in (100.0, 500.0, 110.0, 120.0):
+        learned = replace(learned, earned=1e6, drawn_low=size, drawn_high=size).emptied()
+    assert learned.sizes == (500.0, 110.0, 120.0)
+    assert learned.capacity == 120.0
+
+
+@pytest.mark.parametrize(("earned", "sizes"), [(24.0, ()), (25.0, (100.0,)), (None, ())])
+def test_a_size_needs_a_bucket_that_overflowed(
+    earned: float | None, sizes: tuple[float, ...]
+) -> None:
+    learned = Learned(earned=earned, drawn_low=100.0, drawn_high=100.0, drawing_s=60.0).emptied()
+    assert learned == Learned(
+        sizes=sizes, lasted_s=60.0 if sizes else None, low=0.0, high=0.0, earned=0.0,
+        drawn_low=100.0, drawn_high=100.0, drawing_s=60.0,
+    )  # fmt: skip
 
 
 def test_a_bucket_that_was_not_full_tells_no_number() -> None:
@@ -80,11 +137,16 @@ def test_a_bucket_that_was_not_full_tells_no_number() -> None:
         assert network.account.learned.sizes == ()
 
 
-def test_a_bucket_that_gives_more_than_its_size_is_not_believed_any_more() -> None:
-    learned = Learned(sizes=(100.0,), balance=100.0)
-    assert learned.after(95.0, 10.0).level == pytest.approx(0.05)
-    assert learned.after(105.0, 10.0).level == 0.0
-    assert learned.after(111.0, 10.0) == Learned(drawn=111.0, drawing_s=10.0)
+@pytest.mark.parametrize(
+    ("octets", "level", "capacity"), [(95.0, 0.05, 100.0), (105.0, 0.0, 100.0), (111.0, None, None)]
+)
+def test_a_bucket_that_gives_more_than_its_size_is_not_believed_any_more(
+    octets: float, level: float | None, capacity: float | None
+) -> None:
+    full = Learned(sizes=(100.0,), low=100.0, high=100.0)
+    after = full.after(Moved(seconds=10.0, octets=octets, exceeded=0), baseline=0.0)
+    assert after.capacity == capacity
+    assert after.level == (None if octets > 100 else pytest.approx(level))
 
 
 def test_while_the_instance_gets_its_baseline_alone_no_time_is_left() -> None:

@@ -6,7 +6,8 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwid
 
 So the size of the bucket is learned. Credits are bytes. All that was moved above the baseline since the bucket was last full
 is its size, once the bucket is seen to be empty. That it was full in between is known when more was earned than spent
-from one empty bucket to the next: what is too much did not fit. All of this is an estimate.
+from one empty bucket to the next: what is too much did not fit. All of this is an estimate, and the baseline itself is known
+to some percent: so everything here is an interval, and what is too wide is unknown.
 """
 
 import math
@@ -16,16 +17,26 @@ from statistics import median
 
 from burstwatch_exporter.instance_types import Bandwidth
 
+#: By this share the baseline of an instance may differ from that of its type; packets have headers that are not counted.
+BASELINE_OFF = 0.05
 #: Shares of the baseline between which an instance without credits is served.
-AT_BASELINE = (0.75, 1.15)
-#: A burst of packets within a second is refused with credits left, too: only what goes on for so long shows an empty bucket.
-EMPTY_AFTER_S = 120.0
+AT_BASELINE = (0.85, 1.15)
+#: Bursts of packets within a second are refused with credits left, too. An empty bucket refuses so many of all packets...
+REFUSED = 1e-3
+#: ...each so large at the most (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/network_mtu.html, 2026-11)...
+PACKET = 9_001
+#: ...gives always the same, within this share of the baseline...
+FLAT = 0.1
+#: ...and goes on doing so.
+EMPTY_AFTER_S, EMPTY_AFTER_SAMPLES = 120.0, 5
 #: Share of a bucket that must have been earned beyond what was spent, or it was not full for certain.
 OVERFLOWED = 0.25
 #: Sizes that are kept: one that was a mistake does not count for long.
 SIZES = 3
 #: A bucket that gave more than so many times its size is larger.
 LARGER = 1.1
+#: An interval that is wider than this share is no estimate.
+NARROW = 0.2
 #: The rate of so long is taken for that of now.
 RECENT_S = 60.0
 
@@ -38,22 +49,30 @@ class Moved:
     octets: float
     exceeded: float
 
+    @property
+    def rate(self) -> float:
+        """Bytes a second."""
+        return self.octets / self.seconds
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Learned:
     """What was learned of one direction, in bytes and seconds. It outlives the process.
 
     ``sizes`` are those of the buckets that were seen to go from full to empty, the newest last, and ``lasted_s`` is how long
-    the last of them took. ``balance`` is None while it is not known.
+    the last of them took. The balance is from ``low`` to ``high``, which is None while only the bucket's size limits it.
 
-    ``drawn`` is how far the balance is below its highest point, as if there were no end below, and ``drawing_s`` how long ago
-    that point was. ``earned`` is what was earned less what was spent since the bucket was last empty, None if that was not seen.
+    The balance is from ``drawn_low`` to ``drawn_high`` below its highest point, as if there were no end below, and that was
+    ``drawing_s`` ago. ``earned`` is the least that was earned beyond what was spent since the bucket was last empty, None if
+    that was not seen.
     """
 
     sizes: Sequence[float] = ()
     lasted_s: float | None = None
-    balance: float | None = None
-    drawn: float = 0.0
+    low: float = 0.0
+    high: float | None = None
+    drawn_low: float = 0.0
+    drawn_high: float = 0.0
     drawing_s: float = 0.0
     earned: float | None = None
 
@@ -63,62 +82,88 @@ class Learned:
         return median(self.sizes) if self.sizes else None
 
     @property
+    def balance(self) -> float | None:
+        """The estimate of the bytes that are left; None where that is not known."""
+        capacity = self.capacity
+        if capacity is None or self.high is None or self.high - self.low > NARROW * capacity:
+            return None
+        return (self.low + self.high) / 2
+
+    @property
     def level(self) -> float | None:
         """The share of the credits that is left, 0 to 1; None where that is not known."""
-        if self.balance is None or self.capacity is None:
-            return None
-        return self.balance / self.capacity
+        capacity, balance = self.capacity, self.balance
+        return None if capacity is None or balance is None else balance / capacity
 
-    def after(self, spent: float, seconds: float) -> "Learned":
-        """What is known after ``spent`` more was moved than earned, or less where it is below 0."""
-        drawn = max(0.0, self.drawn + spent)
-        sizes = tuple(size for size in self.sizes if drawn <= LARGER * size)
+    def after(self, moved: Moved, baseline: float) -> "Learned":
+        """What is known after so much was moved."""
+        off = BASELINE_OFF * baseline * moved.seconds
+        spent = moved.octets - baseline * moved.seconds
+        drawn_low, drawn_high = (
+            max(0.0, drawn + least)
+            for drawn, least in ((self.drawn_low, spent - off), (self.drawn_high, spent + off))
+        )
+        sizes = tuple(size for size in self.sizes if drawn_low <= LARGER * size)
+        low, high = self.low - spent - off, self.high
+        capacity = median(sizes) if sizes else math.inf
+        high = min(capacity, math.inf if high is None else high - spent + off)
+        if high < 0.0:  # who is served more than there can be did not know what there was
+            low, high = 0.0, capacity
         return replace(
             self,
             sizes=sizes,
-            balance=_balance_after(self.balance, spent, median(sizes) if sizes else None),
-            drawn=drawn,
-            drawing_s=self.drawing_s + seconds if drawn > 0 else 0.0,
-            earned=None if self.earned is None else self.earned - spent,
+            low=min(capacity, max(0.0, low)),
+            high=high if math.isfinite(high) else None,
+            drawn_low=drawn_low,
+            drawn_high=drawn_high,
+            drawing_s=self.drawing_s + moved.seconds if drawn_high > 0 else 0.0,
+            earned=None if self.earned is None else self.earned - spent - off,
         )
 
     def emptied(self) -> "Learned":
         """What is known once the bucket is seen to be empty."""
-        was_full = self.earned is not None and self.earned >= OVERFLOWED * self.drawn > 0
-        learned = replace(self, balance=0.0, earned=0.0)
-        if not was_full:
+        size = (self.drawn_low + self.drawn_high) / 2
+        is_known = self.drawn_high - self.drawn_low <= NARROW * size
+        was_full = self.earned is not None and self.earned >= OVERFLOWED * self.drawn_high
+        learned = replace(self, low=0.0, high=0.0, earned=0.0)
+        if not (is_known and was_full):
             return learned
-        sizes = (*self.sizes, self.drawn)[-SIZES:]
-        return replace(learned, sizes=sizes, lasted_s=self.drawing_s)
+        return replace(learned, sizes=(*self.sizes, size)[-SIZES:], lasted_s=self.drawing_s)
+
+    def forgotten(self) -> "Learned":
+        """What is known after a time in which nobody looked: the size, and no balance."""
+        return Learned(sizes=self.sizes, lasted_s=self.lasted_s)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkCredits:
     """One direction at one instant.
 
-    ``rate`` is the recent bytes a second, and ``refused_s`` for how long the instance has got its baseline and asked for more.
+    ``rate`` is the recent bytes a second. ``refused`` are the newest samples in a row in which the instance has got its baseline, always
+    the same, and asked for more.
     """
 
     learned: Learned = field(default_factory=Learned)
     rate: float | None = None
-    refused_s: float = 0.0
+    refused: Sequence[Moved] = ()
 
     @property
     def is_empty(self) -> bool:
         """True if the instance gets its baseline alone for so long that no credits can be left."""
-        return self.refused_s >= EMPTY_AFTER_S
+        seconds = sum(moved.seconds for moved in self.refused)
+        return len(self.refused) >= EMPTY_AFTER_SAMPLES and seconds >= EMPTY_AFTER_S
 
     def after(self, moved: Moved, bandwidth: Bandwidth) -> "NetworkCredits":
         """What is known after ``moved``."""
-        rate = moved.octets / moved.seconds
-        recent = _recent(self.rate, rate, moved.seconds)
-        low, high = (share * bandwidth.baseline for share in AT_BASELINE)
-        if moved.exceeded > 0 and low <= rate <= high:
-            refused = replace(self, rate=recent, refused_s=self.refused_s + moved.seconds)
-            begins = refused.is_empty and not self.is_empty
-            return replace(refused, learned=self.learned.emptied()) if begins else refused
-        spent = (rate - bandwidth.baseline) * moved.seconds
-        return NetworkCredits(learned=self.learned.after(spent, moved.seconds), rate=recent)
+        rate = _recent(self.rate, moved)
+        refused = self._refused_with(moved, bandwidth.baseline)
+        # Until it is sure that the bucket is empty, what comes and goes at the baseline is next to nothing.
+        after = replace(self, rate=rate, refused=refused)
+        if not refused:
+            return replace(after, learned=self.learned.after(moved, bandwidth.baseline))
+        if after.is_empty and not self.is_empty:
+            return replace(after, learned=self.learned.emptied())
+        return after
 
     def lasts_s(self, bandwidth: Bandwidth) -> float | None:
         """How long the credits last at the present rate, ``inf`` for ever; None where that is not known, as near the baseline."""
@@ -126,26 +171,29 @@ class NetworkCredits:
             return 0.0
         if self.rate is None:
             return None
-        if self.rate <= bandwidth.baseline:
+        low, high = (share * bandwidth.baseline for share in AT_BASELINE)
+        if self.rate < low:
             return math.inf
         balance = self.learned.balance
-        is_near = self.rate <= AT_BASELINE[1] * bandwidth.baseline
-        if is_near or balance is None or not self.learned.sizes:
+        if self.rate <= high or balance is None:
             return None
         return balance / (self.rate - bandwidth.baseline)
 
+    def _refused_with(self, moved: Moved, baseline: float) -> Sequence[Moved]:
+        """The samples in which more was asked for than the baseline; none if this is not one of them."""
+        low, high = (share * baseline for share in AT_BASELINE)
+        is_refused = moved.exceeded >= REFUSED * moved.octets / PACKET > 0
+        if not (is_refused and low <= moved.rate <= high and self.learned.drawn_high > 0):
+            return ()
+        rates = [sample.rate for sample in (*self.refused, moved)]
+        if max(rates) - min(rates) > FLAT * baseline:
+            return (moved,)
+        # More than is needed to be sure of it is not kept.
+        return self.refused if self.is_empty else (*self.refused, moved)
 
-def _balance_after(balance: float | None, spent: float, capacity: float | None) -> float | None:
-    """The balance after ``spent``; None where that cannot be known."""
-    if balance is None or capacity is None:
-        return None
-    left = balance - spent
-    # Who is served more than there was did not know what there was.
-    return None if left < (1.0 - LARGER) * capacity else min(capacity, max(0.0, left))
 
-
-def _recent(before: float | None, rate: float, seconds: float) -> float:
+def _recent(before: float | None, moved: Moved) -> float:
     """The rate of about the last minute: what is older weighs less and less."""
     if before is None:
-        return rate
-    return rate + (before - rate) * math.exp(-seconds / RECENT_S)
+        return moved.rate
+    return moved.rate + (before - moved.rate) * math.exp(-moved.seconds / RECENT_S)

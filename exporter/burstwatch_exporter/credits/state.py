@@ -6,7 +6,7 @@ is always one whole file: the last one that was finished.
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,9 @@ from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.credits.network import Learned
 from burstwatch_exporter.kernel.diskstats import Counters
 from burstwatch_exporter.kernel.ena import Direction
+
+#: No network has moved so many bytes, and no host has been up for so many seconds.
+MOST = 2.0**64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,19 +61,23 @@ class Saved:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedNetwork:
-    """What was learned of one direction of the network of a type; it was right at ``at`` since the start ``boot_id``, after ``octets`` bytes."""
+    """What was learned of one direction of the network of a type: ``at`` since the start ``boot_id``, after ``octets`` bytes of each interface."""
 
     instance_type: str
     boot_id: str
     direction: Direction
     at: float
-    octets: int
+    octets: Mapping[str, int]
     learned: Learned
 
     def __post_init__(self) -> None:
         """Refuse what this program never writes."""
-        if min(self.learned.sizes, default=1.0) <= 0:
-            msg = f"the network of {self.instance_type} has sizes of 0 or less"
+        learned = self.learned
+        sizes = (*learned.sizes, learned.lasted_s, learned.low, learned.high)
+        drawn = (learned.drawn_low, learned.drawn_high, learned.drawing_s)
+        amounts = [amount for amount in (*sizes, *drawn, self.at, *self.octets.values()) if amount is not None]  # fmt: skip
+        if min(amounts) < 0 or max(amounts) > MOST or 0 in learned.sizes:
+            msg = f"the network of {self.instance_type} has amounts that cannot be"
             raise ValueError(msg)
 
 

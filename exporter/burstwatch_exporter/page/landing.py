@@ -210,7 +210,7 @@ def _network_row(account: NetworkAccount) -> Row:
         is_finite = math.isfinite(lasts_s)
         urgency, left_s = (SOON if is_finite else WELL), lasts_s
         time_left = f"about {span(lasts_s)}" if is_finite else "never at this load"
-    elif level is not None:
+    elif level is not None and account.credits.rate is not None:
         urgency, time_left = WELL, "it is near its baseline"
     balance = "unknown" if level is None else f"about {level:.0%}"
     return Row(

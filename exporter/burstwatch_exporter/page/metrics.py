@@ -287,7 +287,7 @@ NET_EXCEEDED = counter(
 NET_THROTTLED = gauge(
     "network_throttled",
     ("allowance",),
-    "1 if packets were queued or dropped in the last sample because the instance was above this allowance of its network.",
+    "1 if packets were queued or dropped in the last sample because the instance was above this allowance of its network; absent where the driver does not count it.",
 )
 NET_BASELINE = gauge(
     "network_baseline_bytes_per_second",
@@ -323,7 +323,7 @@ NET_LASTED = gauge(
 NET_EMPTY = gauge(
     "network_held_at_baseline",
     ("direction",),
-    "1 if the instance gets just the baseline of its network and has asked for more for half a minute: its credits are used up.",
+    "1 if the instance gets just the baseline of its network and has asked for more for two minutes: its credits are used up.",
 )
 
 #: In the order of the log page.

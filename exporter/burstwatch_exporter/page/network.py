@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from burstwatch.web.exposition import Page
 from burstwatch_exporter.clock import Clock
-from burstwatch_exporter.credits.network import Learned, Moved, NetworkCredits
+from burstwatch_exporter.credits.network import Moved, NetworkCredits
 from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.credits.state import SavedNetwork
 from burstwatch_exporter.instance_types import Bandwidth
 from burstwatch_exporter.kernel.ena import (
-    ALLOWANCES,
     OCTETS,
     Direction,
     Interface,
@@ -30,6 +29,8 @@ from burstwatch_exporter.page import metrics as m
 from burstwatch_exporter.sources import Attempt
 
 LOG = logging.getLogger("burstwatch_exporter")
+#: So many seconds, or slots, without a reading hide a burst.
+GAP_S, GAP_SLOTS = 60.0, 3
 NO_ENA = "no network interface of the driver ena is here, so nothing says when the network's allowance is exceeded (a pod needs hostNetwork)"
 
 
@@ -49,31 +50,26 @@ class NetworkAccount:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Slot:
-    """What all interfaces did from one reading to the next. One that has come counts from now on, a driver that begins anew from 0."""
+class _Reading:
+    """All interfaces by their names, at so many seconds since the start."""
 
-    before: Mapping[str, Interface]
-    now: Mapping[str, Interface]
-    seconds: float
+    at: float
+    interfaces: Mapping[str, Interface]
 
-    def exceeded(self, allowance: str) -> int:
-        """The packets beyond an allowance."""
-        counts = (
-            (self.before[name].exceeded.get(allowance), self.now[name].exceeded.get(allowance))
-            for name in self.before.keys() & self.now.keys()
-        )
-        return sum(
-            max(0, now - before) for before, now in counts if before is not None and now is not None
-        )
+    def exceeded_since(self, before: "_Reading") -> dict[str, int]:
+        """The packets beyond each allowance that was counted both times, 0 where a driver began anew."""
+        exceeded: dict[str, int] = {}
+        for name in before.interfaces.keys() & self.interfaces.keys():
+            earlier = before.interfaces[name].exceeded
+            for allowance, count in self.interfaces[name].exceeded.items():
+                if allowance in earlier:
+                    more = max(0, count - earlier[allowance])
+                    exceeded[allowance] = exceeded.get(allowance, 0) + more
+        return exceeded
 
-    def moved(self, direction: Direction) -> Moved:
-        """What was moved in a direction."""
-        octets = (
-            max(0, self.now[name].octets[direction] - self.before[name].octets[direction])
-            for name in self.before.keys() & self.now.keys()
-        )
-        exceeded = self.exceeded(f"bw_{direction}")
-        return Moved(seconds=self.seconds, octets=sum(octets), exceeded=exceeded)
+    def octets(self, direction: Direction) -> dict[str, int]:
+        """The bytes of each interface."""
+        return {name: interface.octets[direction] for name, interface in self.interfaces.items()}
 
 
 class NetworkSource:
@@ -92,118 +88,143 @@ class NetworkSource:
     ) -> None:
         """``slot_s`` is how long the rates of the account are averaged, and ``saved`` what an earlier process learned."""
         self._roots, self._clock, self._slot_s, self._read = roots, clock, slot_s, read
-        self._saved = saved
+        self._saved = {(entry.instance_type, entry.direction): entry for entry in saved}
         self._lock = threading.Lock()
         self._has_looked = False
         self._type = ""
         self._bandwidth: Bandwidth | None = None
-        self._at: float | None = None
-        self._before: Mapping[str, Interface] = {}
-        self._throttled: frozenset[str] = frozenset()
+        self._reading: _Reading | None = None
+        #: Packets beyond each allowance in the last slot; none before the first one has ended.
+        self._exceeded: Mapping[str, int] = {}
         self._credits: dict[Direction, NetworkCredits] = {}
 
     def set_type(self, instance_type: str, bandwidth: Bandwidth | None) -> None:
         """Go by what a type's network moves; of one that is not known there are counters alone."""
         with self._lock:
-            self._bandwidth = bandwidth
-            if instance_type != self._type:
-                self._type, self._at, self._before = instance_type, None, {}
-                self._credits = {direction: NetworkCredits() for direction in OCTETS}
+            if instance_type != self._type or bandwidth is None:
+                self._saved = self._with_learned()
+                self._credits = {}
+            self._type, self._bandwidth = instance_type, bandwidth
 
     def add_to(self, page: Page, _: Snapshot, attempt: Attempt) -> None:
         """Add what each interface has moved, which allowances were exceeded, and the credits."""
-        interfaces = self.observe(attempt)
-        for name, interface in interfaces.items():
-            page.add(m.NET_RECEIVED, (name,), interface.octets["in"])
-            page.add(m.NET_SENT, (name,), interface.octets["out"])
-            for allowance, exceeded in interface.exceeded.items():
-                page.add(m.NET_EXCEEDED, (name, allowance), exceeded)
-        if not interfaces:
-            return
-        for allowance in ALLOWANCES:
-            page.add(m.NET_THROTTLED, (allowance,), allowance in self._throttled)
-        if self._bandwidth is not None:
-            page.add(m.NET_BASELINE, (self._type,), self._bandwidth.baseline)
-            page.add(m.NET_PEAK, (self._type,), self._bandwidth.peak)
-        for account in self.accounts():
-            _add_account(page, account)
-
-    def observe(self, attempt: Attempt) -> Mapping[str, Interface]:
-        """Read the counters of each interface by its name, and move the account on."""
-        with self._lock:  # two scrapes may come at once
-            at = self._clock.boot()
-            interfaces = read_interfaces(self._roots.sysfs, attempt.problems, self._read)
-            if not self._has_looked and not interfaces and not attempt.problems:
-                LOG.info("%s", NO_ENA)
-            self._has_looked = True
-            if interfaces:
-                self._move_on(at, interfaces)
-            return interfaces
-
-    def accounts(self) -> list[NetworkAccount]:
-        """The credits of each direction; none where there is no ENA, or the type is unknown or has no credits."""
         with self._lock:
-            bandwidth = self._bandwidth
-            if self._at is None or bandwidth is None or not bandwidth.can_burst:
-                return []
-            return [
-                NetworkAccount(
-                    direction=direction,
-                    instance_type=self._type,
-                    bandwidth=bandwidth,
-                    credits=credit,
-                )
-                for direction, credit in self._credits.items()
-            ]
+            interfaces = self._observe(attempt)
+            for name, interface in interfaces.items():
+                page.add(m.NET_RECEIVED, (name,), interface.octets["in"])
+                page.add(m.NET_SENT, (name,), interface.octets["out"])
+                for allowance, exceeded in interface.exceeded.items():
+                    page.add(m.NET_EXCEEDED, (name, allowance), exceeded)
+            for allowance, exceeded in self._exceeded.items() if interfaces else ():
+                page.add(m.NET_THROTTLED, (allowance,), exceeded > 0)
+            if interfaces and self._bandwidth is not None:
+                page.add(m.NET_BASELINE, (self._type,), self._bandwidth.baseline)
+                page.add(m.NET_PEAK, (self._type,), self._bandwidth.peak)
+            for account in self._accounts() if interfaces else ():
+                _add_account(page, account)
+
+    def observe(self, attempt: Attempt) -> list[NetworkAccount]:
+        """Read the counters, move the account on, and return the credits of each direction.
+
+        There are none without ENA, or where the type is unknown or has no credits.
+        """
+        with self._lock:
+            return self._accounts() if self._observe(attempt) else []
 
     def saved(self) -> Sequence[SavedNetwork]:
-        """What a later process needs; what was read before where nothing was learned since."""
+        """What a later process needs, with what was learned of other types."""
         with self._lock:
-            if self._at is None:
-                return self._saved
-            return [
-                SavedNetwork(
-                    instance_type=self._type,
-                    boot_id=self._boot_id(),
-                    direction=direction,
-                    at=self._at,
-                    octets=_total(self._before, direction),
-                    learned=credit.learned,
-                )
-                for direction, credit in self._credits.items()
-            ]
+            return list(self._with_learned().values())
 
-    def _move_on(self, at: float, interfaces: Mapping[str, Interface]) -> None:
-        """Move the account on by what was done since the last slot, or begin it."""
-        if self._at is None:
-            self._at, self._before = at, interfaces
-            self._restore(at, interfaces)
-            return
-        slot = _Slot(before=self._before, now=interfaces, seconds=at - self._at)
-        if slot.seconds < self._slot_s / 2:
-            return
-        self._at, self._before = at, interfaces
-        self._throttled = frozenset(name for name in ALLOWANCES if slot.exceeded(name) > 0)
+    def _observe(self, attempt: Attempt) -> Mapping[str, Interface]:
+        """Read the counters of each interface by its name, and move the account on where a slot is over."""
+        at = self._clock.boot()
+        interfaces = read_interfaces(self._roots.sysfs, attempt.problems, self._read)
+        if not self._has_looked and not interfaces and not attempt.problems:
+            LOG.info("%s", NO_ENA)
+        self._has_looked = True
+        before, reading = self._reading, _Reading(at=at, interfaces=interfaces)
+        if interfaces and (before is None or at - before.at >= self._slot_s / 2):
+            self._reading = reading
+            self._exceeded = {} if before is None else reading.exceeded_since(before)
+            if before is not None:
+                self._move_on(before, reading)
+        if self._reading is not None and not self._credits:
+            self._begin(self._reading)
+        return interfaces
+
+    def _accounts(self) -> list[NetworkAccount]:
+        bandwidth = self._bandwidth
+        return [
+            NetworkAccount(
+                direction=direction,
+                instance_type=self._type,
+                bandwidth=bandwidth,
+                credits=credit,
+            )
+            for direction, credit in self._credits.items()
+            if bandwidth is not None
+        ]
+
+    def _begin(self, reading: _Reading) -> None:
+        """Begin the account with what is saved, where the type has credits."""
         bandwidth = self._bandwidth
         if bandwidth is not None and bandwidth.can_burst:
             self._credits = {
-                direction: credit.after(slot.moved(direction), bandwidth)
-                for direction, credit in self._credits.items()
+                direction: self._restored(direction, reading, bandwidth) for direction in OCTETS
             }
 
-    def _restore(self, at: float, interfaces: Mapping[str, Interface]) -> None:
-        """Go on with what an earlier process learned. A balance holds for the same start of the same host alone."""
-        boot_id, bandwidth = self._boot_id(), self._bandwidth
-        for saved in self._saved:
-            if saved.instance_type != self._type or bandwidth is None:
+    def _move_on(self, before: _Reading, reading: _Reading) -> None:
+        """Move the account on by what was done since the last slot."""
+        bandwidth, seconds = self._bandwidth, reading.at - before.at
+        for direction, credit in self._credits.items():
+            if bandwidth is None or self._is_gap(seconds):
+                self._credits[direction] = NetworkCredits(learned=credit.learned.forgotten())
                 continue
-            seconds, learned = at - saved.at, saved.learned
-            moved = _total(interfaces, saved.direction) - saved.octets
-            if boot_id and saved.boot_id == boot_id and seconds >= 0 and moved >= 0:
-                after = learned.after(moved - bandwidth.baseline * seconds, seconds)
-            else:
-                after = Learned(sizes=learned.sizes, lasted_s=learned.lasted_s)
-            self._credits[saved.direction] = NetworkCredits(learned=after)
+            moved = Moved(
+                seconds=seconds,
+                octets=_moved(before.octets(direction), reading.octets(direction)),
+                exceeded=self._exceeded.get(f"bw_{direction}", 0),
+            )
+            self._credits[direction] = credit.after(moved, bandwidth)
+
+    def _is_gap(self, seconds: float) -> bool:
+        """True if so long without a reading may hide a burst: its average says too little."""
+        return seconds > max(GAP_S, GAP_SLOTS * self._slot_s)
+
+    def _restored(
+        self, direction: Direction, reading: _Reading, bandwidth: Bandwidth
+    ) -> NetworkCredits:
+        """Go on with what is saved. A balance holds for a moment, and for the same start of the same host alone."""
+        saved = self._saved.get((self._type, direction))
+        if saved is None:
+            return NetworkCredits()
+        seconds, boot_id = reading.at - saved.at, self._boot_id()
+        is_same_start = boot_id != "" and saved.boot_id == boot_id
+        if not is_same_start or seconds < 0 or self._is_gap(seconds):
+            return NetworkCredits(learned=saved.learned.forgotten())
+        octets = _moved(saved.octets, reading.octets(direction))
+        moved = Moved(seconds=seconds, octets=octets, exceeded=0)
+        return NetworkCredits(learned=saved.learned.after(moved, bandwidth.baseline))
+
+    def _with_learned(self) -> dict[tuple[str, Direction], SavedNetwork]:
+        """What is saved, with what was learned since."""
+        reading = self._reading
+        if reading is None:
+            return self._saved
+        boot_id = self._boot_id()
+        learned = {
+            (self._type, direction): SavedNetwork(
+                instance_type=self._type,
+                boot_id=boot_id,
+                direction=direction,
+                at=reading.at,
+                octets=reading.octets(direction),
+                learned=credit.learned,
+            )
+            for direction, credit in self._credits.items()
+        }
+        return self._saved | learned
 
     def _boot_id(self) -> str:
         """The name of this start of the host; empty where it has none."""
@@ -213,15 +234,16 @@ class NetworkSource:
         return ""
 
 
-def _total(interfaces: Mapping[str, Interface], direction: Direction) -> int:
-    """The bytes of all interfaces together."""
-    return sum(interface.octets[direction] for interface in interfaces.values())
+def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> int:
+    """The bytes that all interfaces have moved: one that has come counts from now on, a driver that begins anew from 0."""
+    return sum(max(0, now[name] - before[name]) for name in before.keys() & now.keys())
 
 
 def _add_account(page: Page, account: NetworkAccount) -> None:
     """Add the metrics of one direction; what is not known is left out."""
     labels, learned = (account.direction,), account.credits.learned
-    page.add(m.NET_EMPTY, labels, account.credits.is_empty)
+    if account.credits.rate is not None:
+        page.add(m.NET_EMPTY, labels, account.credits.is_empty)
     for metric, value in (
         (m.NET_CAPACITY, learned.capacity),
         (m.NET_BALANCE, learned.level),
