@@ -147,6 +147,9 @@ VALUES: dict[str, dict[str, Any]] = {
         "podLabels": {"team": "storage"},
         "podAnnotations": {"a": "b"},
         "imagePullSecrets": [{"name": "pull"}],
+        "seLinuxOptions": {"type": "spc_t"},
+        "stateHostPath": "",
+        "hostNetwork": True,
     },
 }
 
@@ -186,6 +189,11 @@ def test_the_exporter_in_the_chart_takes_its_flags_and_its_configuration(
     mounted = {mount["mountPath"] for mount in exporter["volumeMounts"]}
     assert {"/host/proc", "/host/sys", "/state", "/etc/burstwatch"} <= mounted
     assert exporter["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    # Only what gives a folder of the host to the exporter runs as root, and without one nothing does.
+    assert [one["name"] for one in pod.get("initContainers", [])] == ([] if values else ["state"])
+    (state,) = (volume for volume in pod["volumes"] if volume["name"] == "state")
+    assert ("emptyDir" if values else "hostPath") in state
+    assert pod["securityContext"].get("seLinuxOptions") == values.get("seLinuxOptions")
     privileged = [
         one["name"] for one in pod["containers"] if one["securityContext"].get("privileged")
     ]

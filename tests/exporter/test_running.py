@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from burstwatch.web.server import stop_on_signals
 from burstwatch_exporter.clock import World, system_clock
@@ -177,6 +178,51 @@ def test_mounts_of_pods_make_no_series_each_and_volumes_keep_theirs(box: Box) ->
     assert "pvc-1" in page
     box.options = {"mounts.exclude": ""}
     assert box.starts().scrape()[1].decode().count("burstwatch_mount_info{") == 112
+
+
+POD, OTHER_POD = (f"00000000-0000-4000-8000-{number:012d}" for number in range(2))
+KUBELET = "/var/lib/kubelet"
+BLOCK = f"{KUBELET}/plugins/kubernetes.io/csi/volumeDevices"
+
+
+@pytest.mark.parametrize(
+    ("mount", "device", "volume"),
+    [
+        (f"259:2 / {KUBELET}/pods/{POD}/volumes/kubernetes.io~csi/pvc-1/mount rw - ext4 /dev/nvme2n1 rw", "nvme2n1", ("pvc-1", POD)),
+        (f"259:2 / {KUBELET}/pods/{POD}/volumes/kubernetes.io~aws-ebs/pvc-1 rw - ext4 /dev/nvme2n1 rw", "nvme2n1", ("pvc-1", POD)),
+        # A device without a file system, as the kernel writes one of /dev that is bound to a file.
+        (f"0:6 /nvme2n1 {BLOCK}/publish/pvc-1/{POD} rw,relatime - devtmpfs devtmpfs rw,mode=755", "nvme2n1", ("pvc-1", POD)),
+        (f"0:6 /nvme2n1 {BLOCK}/pvc-1/dev/{POD} rw,relatime - devtmpfs devtmpfs rw,mode=755", "nvme2n1", ("pvc-1", POD)),
+        (f"259:2 / {KUBELET}/plugins/kubernetes.io/csi/ebs.csi.aws.com/0123/globalmount rw - ext4 /dev/nvme2n1 rw", "nvme2n1", None),
+        (f"0:6 /null {BLOCK}/publish/pvc-1/{POD} rw - devtmpfs devtmpfs rw", None, None),
+        (f"259:2 / /srv/pods/{POD}/volumes/kubernetes.io~csi/pvc-1/mount/below rw - ext4 /dev/nvme2n1 rw", "nvme2n1", None),
+    ],
+)  # fmt: skip
+def test_a_volume_of_a_pod_has_the_names_that_the_path_of_kubelet_has(
+    box: Box, mount: str, device: str | None, volume: tuple[str, str] | None
+) -> None:
+    root = "26 1 259:1 / / rw - xfs /dev/nvme1n1 rw\n"
+    box.put("proc/1/mountinfo", f"{root}900 26 {mount}\n")
+    page = box.starts().scrape()[1].decode()
+    assert page.count("burstwatch_mount_info{") == (1 if device is None else 2)
+    names = {
+        (sample.labels["device"], sample.labels["persistentvolume"], sample.labels["pod_uid"])
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+        if sample.name == "burstwatch_kubernetes_volume_info"
+    }
+    assert names == (set() if volume is None else {(device, *volume)})
+
+
+def test_a_volume_of_two_pods_has_a_series_for_each(box: Box) -> None:
+    lines = ["26 1 259:1 / / rw - xfs /dev/nvme1n1 rw"]
+    lines += [
+        f"900 26 259:2 / {KUBELET}/pods/{pod}/volumes/kubernetes.io~csi/pvc-1/mount rw - ext4 /dev/nvme2n1 rw"
+        for pod in (POD, OTHER_POD)
+    ]
+    box.put("proc/1/mountinfo", "".join(f"{line}\n" for line in lines))
+    page = box.starts().scrape()[1].decode()
+    assert page.count("burstwatch_kubernetes_volume_info{") == 2
 
 
 def test_a_device_that_a_new_configuration_names_is_known_as_after_a_restart(box: Box) -> None:

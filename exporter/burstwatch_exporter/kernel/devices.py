@@ -83,7 +83,11 @@ def _on_volumes(
     names = {devno: name for name, devno in devnos.items()}
     for mount in mounts:
         # btrfs has device numbers of its own, but names one of its devices.
-        named = names.get(mount.devno) or device_of(mount.source, blocks.stacked.values())
+        named = (
+            mount.bound_device
+            or names.get(mount.devno)
+            or device_of(mount.source, blocks.stacked.values())
+        )
         members = next((devices for devices in btrfs if named in devices), [named])
         for name in members if mount.fstype == "btrfs" else [named]:
             if name in blocks.disks or name in blocks.stacked:

@@ -7,21 +7,56 @@ from pathlib import Path
 
 #: Before the hyphen of a line: ids, device number, root, mount point, options.
 LEAST_BEFORE, LEAST_AFTER = 6, 2
-MOUNTPOINT = 4
+ROOT, MOUNTPOINT = 3, 4
 #: Types of file systems that are roots of containers.
 LAYERED = frozenset({"overlay", "aufs", "fuse-overlayfs", "tmpfs"})
 OWN_MOUNTS = "the mounts of the host's first process cannot be read (is /proc mounted with hidepid, or does SELinux deny it?), so they are those that this process sees"
 ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
+#: Where kubelet mounts a volume for a pod, with a file system and without one: https://github.com/kubernetes/kubernetes
+#: (pkg/volume/csi/csi_mounter.go, csi_block.go and csi_util.go of v1.34).
+OF_POD = re.compile(
+    r"/pods/(?P<pod>[^/]+)/volumes/kubernetes\.io~(csi|aws-ebs)/(?P<name>[^/]+)(/mount)?"
+    r"|/kubernetes\.io/csi/volumeDevices/(publish/)?(?P<device_name>[^/]+)/(dev/)?(?P<device_pod>[^/]+)"
+)
+#: The file system of /dev: a device in it is bound to a file where a pod gets it without a file system.
+DEVICES = "devtmpfs"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PodVolume:
+    """The names by which Kubernetes knows a mounted volume: of its PersistentVolume, and the uid of the pod."""
+
+    name: str
+    pod_uid: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mount:
-    """A file system on a device, which is named by its number and by its path."""
+    """A file system on a device, which is named by its number and by its path; ``root`` is the folder of it that is mounted."""
 
     devno: str
     source: str
     mountpoint: str
     fstype: str
+    root: str = "/"
+
+    @property
+    def bound_device(self) -> str:
+        """The name of a device of /dev that stands in a place of its own; empty if this is none."""
+        return self.root.removeprefix("/") if self.fstype == DEVICES else ""
+
+    @property
+    def pod_volume(self) -> PodVolume | None:
+        """What Kubernetes calls it, None if kubelet did not mount it for a pod."""
+        for match in OF_POD.finditer(self.mountpoint):
+            if match.end() == len(self.mountpoint):
+                return PodVolume(
+                    name=match["name"] or match["device_name"],
+                    pod_uid=match["pod"] or match["device_pod"],
+                )
+        return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +119,7 @@ def read_mounts(procfs: Path) -> tuple[list[Mount], list[str]]:
                 source=_plain(tail[1]),
                 mountpoint=_plain(head[MOUNTPOINT]),
                 fstype=_plain(tail[0]),
+                root=_plain(head[ROOT]),
             )
         )
     if not info.is_of_the_host and not _is_like_a_host(mounts):

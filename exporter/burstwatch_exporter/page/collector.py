@@ -78,6 +78,13 @@ def add_host(page: Page, snapshot: Snapshot) -> None:
     }
     for labels in sorted(mounted):
         page.add(m.MOUNT_INFO, labels, 1)
+    of_pods = {
+        (ids[disk], disk, pod_volume.name, pod_volume.pod_uid)
+        for mount, _, disk in snapshot.mounted()
+        if (pod_volume := mount.pod_volume) is not None
+    }
+    for names in sorted(of_pods):
+        page.add(m.POD_VOLUME_INFO, names, 1)
 
 
 def _add_volume(page: Page, view: View) -> None:

@@ -35,6 +35,11 @@ MOUNT_INFO = gauge(
     ("mountpoint", "device", "fstype", "volume_id", "volume_device"),
     "1 for each volume under a mounted file system.",
 )
+POD_VOLUME_INFO = gauge(
+    "kubernetes_volume_info",
+    (*VOLUME, "persistentvolume", "pod_uid"),
+    "1 for each volume that kubelet has mounted for a pod. kube-state-metrics has the names of the claim (kube_persistentvolume_claim_ref) and of the pod (kube_pod_info).",
+)
 SIZE = gauge("volume_size_bytes", VOLUME, "Size of the device.")
 READ_OPS = counter(
     "volume_read_ops", VOLUME, "Reads completed since the device appeared, from /proc/diskstats."
@@ -329,7 +334,7 @@ NET_EMPTY = gauge(
 #: In the order of the log page.
 METRICS: tuple[Definition, ...] = (
     BUILD_INFO, REFUSALS, SOURCE_UP, SOURCE_SECONDS, STATE_SAVED,
-    VOLUME_INFO, STACK_INFO, MOUNT_INFO, SIZE,
+    VOLUME_INFO, STACK_INFO, MOUNT_INFO, POD_VOLUME_INFO, SIZE,
     READ_OPS, WRITE_OPS, READ_BYTES, WRITE_BYTES, LIMIT_OPS, LIMIT_BYTES,
     CAPACITY, REFILL, BURST, CHARGED, BALANCE, EXHAUSTION, FULL, STATE, BINDING, HINT, ABSENT, ORIGIN, PUBLISHED, PUBLISHED_AT, DRIFT, DISAGREEMENTS,
     EBS_READ_OPS, EBS_WRITE_OPS, EBS_READ_BYTES, EBS_WRITE_BYTES, EBS_READ_SECONDS, EBS_WRITE_SECONDS,
