@@ -134,3 +134,20 @@ def test_the_links_between_runbooks_lead_somewhere() -> None:
 
 def _dashed(name: str) -> str:
     return str(botocore.xform_name(name, "-"))
+
+
+def test_every_source_of_the_exporter_that_can_fail_has_a_row_and_a_place_in_the_docs() -> None:
+    code = "".join(
+        path.read_text()
+        for path in (FOLDER.parents[1] / "exporter/burstwatch_exporter").rglob("*.py")
+    )
+    sources = {*re.findall(r'attempt\("([a-z_0-9]+)"\)', code), *re.findall(r'^    name = "([a-z_0-9]+)"', code, re.MULTILINE)}  # fmt: skip
+    assert {"diskstats", "cpu", "network"} <= sources
+    table = (FOLDER / "host-source-down.md").read_text().partition("## Fix")[2].partition("##")[0]
+    rows = {name for line in table.splitlines() for name in re.findall("`([a-z_0-9]+)`", line.split("|")[1] if "|" in line else "")}  # fmt: skip
+    assert rows == sources
+    docs = (
+        (FOLDER.parents[1] / "docs/exporter.md").read_text().partition("the others still work:")[2]
+    )
+    named = set(re.findall("`([a-z_0-9]+)`", docs.partition("\n\n")[0]))
+    assert named == sources | {"web"}  # which counts refusals, and cannot fail
