@@ -1,6 +1,7 @@
 """Numbers as people read them. Machine output never comes through here."""
 
 import math
+import shlex
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -107,6 +108,22 @@ def recorded_time(at: float) -> str:
 def spark(ratio: float) -> str:
     """A share from 0 to 1 as a block of one of eight heights."""
     return SPARKS[min(len(SPARKS) - 1, int(max(0.0, ratio) * len(SPARKS)))]
+
+
+def command_line(*words: str) -> str:
+    """A line that people paste into a shell: words that others chose are quoted, so that no shell runs them."""
+    return shlex.join(printable(word) for word in words)
+
+
+#: Characters by which a shell runs, writes or quotes something, with look-alikes for them.
+INERT = str.maketrans(
+    "$`;|&<>\\'\"!", "\uff04\u02cb\uff1b\uff5c\uff06\u2039\u203a\uff3c\u2019\u201d\uff01"
+)
+
+
+def inert(name: str) -> str:
+    """A name that somebody else chose, for a terminal: on one line, and whoever pastes that line runs nothing of it."""
+    return printable(name).translate(INERT)
 
 
 def printable(text: str) -> str:

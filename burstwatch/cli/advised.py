@@ -10,7 +10,7 @@ from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
-from burstwatch.formatting import balance, number, plain_name, printable, span, table, usd
+from burstwatch.formatting import balance, inert, number, plain_name, printable, span, table, usd
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
@@ -29,14 +29,14 @@ def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -
     changes = [record for record in records if record["best_fix"]]
     parts = []
     if changes:
-        parts.append(table(HEADINGS, [_cells(record) for record in changes], paint=paint))
+        rows = [(inert(_who(record)), *_cells(record)[1:]) for record in changes]
+        parts.append(table(HEADINGS, rows, paint=paint))
     commands = [record for record in changes if record["best_fix"]["command"]]
     if commands:
-        lines = [
-            f"# {printable(_who(record))}: {record['best_fix']['effect']}\n{record['best_fix']['command']}"
-            for record in commands
-        ]
-        parts.append("\n".join(lines))
+        effects = [f"{inert(_who(record))}: {record['best_fix']['effect']}" for record in commands]
+        parts.append("\n".join(effects))
+        # What people paste has no name in it: a shell would read what somebody else has written.
+        parts.append("\n".join(record["best_fix"]["command"] for record in commands))
     parts += ["\n".join(lines)] if (lines := surplus_lines(records)) else []
     parts.append(totals(records))
     return "\n\n".join(parts)
@@ -218,9 +218,13 @@ def _code(record: AdviceRecord) -> list[tuple[str, str]]:
     return [(language, text) for language, text in texts if text]
 
 
+#: What makes a link, a picture, a mention or a quotation of a text in Markdown, with look-alikes.
+MARKUP = str.maketrans("[]@*~", "\uff3b\uff3d\uff20\u2217\u223c")
+
+
 def _cell(text: str) -> str:
-    """A text for a cell of a Markdown table."""
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|")
+    """A text for a cell of a Markdown table or a heading: whoever chose a name writes nothing with it."""
+    return inert(text).translate(MARKUP).replace("://", ":\u2215\u2215")
 
 
 def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:

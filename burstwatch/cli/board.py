@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import usd_of
-from burstwatch.formatting import clock_time, number, printable, span, spark
+from burstwatch.formatting import clock_time, inert, number, span, spark
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
@@ -106,12 +106,12 @@ class Board:
         is_well = assessment.verdict in {"ok", "unknown", "not_watched"}
         helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
         parts = [
-            f"{printable(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
+            f"{inert(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
             f"{word_of(assessment.verdict)}: {assessment.reason}",
             f"what helps, the soonest first:\n{helps}" if helps else "",
             facts,
             caveats,
-            f"tags: {tags}" if tags else "",
+            f"tags: {inert(tags)}" if tags else "",
         ]
         return "\n\n".join(part for part in parts if part)
 
@@ -122,7 +122,7 @@ class Board:
         level = projection.level
         return ShownResource(
             key=key,
-            name=printable(resource.name) or resource.id,
+            name=inert(resource.name) or resource.id,
             type=resource.words.facts.get("type", resource.kind),
             verdict=assessment.verdict,
             balance=NOT_KNOWN

@@ -10,7 +10,7 @@ from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
 from burstwatch.cli.recorded import USUAL_DELAY_S
 from burstwatch.config import Config
-from burstwatch.formatting import balance, cut, recorded_time, span, table
+from burstwatch.formatting import balance, command_line, cut, inert, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT
 
 HEADINGS = (
@@ -119,7 +119,7 @@ def past_report(
             if record["run_out_count"]
             else "-",
             record["id"],
-            cut(record["name"], LONGEST_NAME),
+            cut(inert(record["name"]), LONGEST_NAME),
             span(record["run_out_s"]) if record["run_out_count"] else "-",
             "-" if record["balance_lowest"] is None else balance(record["balance_lowest"]),
             recorded_time(record["pages"][0]["at"]) if record["pages"] else "-",
@@ -128,13 +128,13 @@ def past_report(
         for record in eventful[:limit]
     ]
     drawn = table(HEADINGS, rows, columns=columns, elastic=ELASTIC)
-    worst = eventful[0]["id"]
+    worst, hours = eventful[0]["id"], f"{24 * min(days, MINUTES_KEPT.value):g}"
     return "\n".join(
         [
             answer,
             "",
             drawn,
             quiet,
-            f"what happened to one of them: burstwatch explain {worst} --hours {24 * min(days, MINUTES_KEPT.value):g}",
+            f"what happened to one of them: {command_line('burstwatch', 'explain', worst, '--hours', hours)}",
         ]
     )

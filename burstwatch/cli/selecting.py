@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from burstwatch.formatting import inert
 from burstwatch.history.observations import Resource
 from burstwatch.shards import thing_id
 
@@ -44,6 +45,10 @@ def check_words(words: Sequence[str], resources: Iterable[Resource], *, place: s
             continue
         names = {text for resource in listed for text in (resource.id, resource.name) if text}
         suggestions = get_close_matches(word, sorted(names), n=2, cutoff=0.6)
-        hint = f", did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+        hint = (
+            f", did you mean {' or '.join(repr(inert(name)) for name in suggestions)}?"
+            if suggestions
+            else ""
+        )
         msg = f"no resource {word!r} with credits in {place}{hint}"
         raise ValueError(msg)

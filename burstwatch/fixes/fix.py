@@ -2,14 +2,13 @@
 
 import math
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from burstwatch import bucket as tb
 from burstwatch.bucket import Bucket
-from burstwatch.formatting import number, span, usd
+from burstwatch.formatting import command_line, number, span, usd
 
 #: How long a fix takes to work, the soonest first. A change of a volume takes "a few minutes to a
 #: few hours", and a full 1 TiB about six hours:
@@ -47,7 +46,7 @@ class Command:
         words = ["aws", self.service, *operation, "--region", self.region]
         for name, value in self.parameters.items():
             words += _option(f"--{dashed(name)}", value)
-        return shlex.join(words)
+        return command_line(*words)
 
 
 def dashed(name: str) -> str:

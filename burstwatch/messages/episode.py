@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from burstwatch.fixes.fix import soonest
+from burstwatch.formatting import command_line
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.kinds.base import Kind
@@ -95,7 +96,7 @@ def lasting_fix(kind: Kind, resource: Resource) -> str:
     if not lasting:
         return ""
     if lasting[0].usd_month is not None and round(lasting[0].usd_month, 2) > 0:
-        command = f"burstwatch advise {resource.id} --region {resource.region}"
+        command = command_line("burstwatch", "advise", resource.id, "--region", resource.region)
         return f"see what its load of two weeks needs: {command}"
     return lasting[0].text
 

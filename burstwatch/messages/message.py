@@ -12,7 +12,16 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from burstwatch.config import Links
-from burstwatch.formatting import balance, clock_time, cut, hour_of, plain_name, shortened, span
+from burstwatch.formatting import (
+    balance,
+    clock_time,
+    command_line,
+    cut,
+    hour_of,
+    plain_name,
+    shortened,
+    span,
+)
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
 from burstwatch.messages.episode import Episode
@@ -438,7 +447,9 @@ def _for_the_others(brief: Brief) -> str:
 
 def _snooze(brief: Brief) -> str:
     region = brief.resource.unit.rpartition("/")[2]
-    return f"burstwatch snooze {brief.resource.id} 4h --reason TEXT --region {region}"
+    return command_line(
+        "burstwatch", "snooze", brief.resource.id, "4h", "--reason", "TEXT", "--region", region
+    )
 
 
 def links_of(

@@ -57,7 +57,9 @@ def test_each_resource_has_its_advice_its_price_and_its_command_the_worst_first(
     code, out, err = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--days", "9")
     assert code == 0
     assert "asks CloudWatch for 14 metrics of 2 resources over 9 days, 0.00 USD" in err
-    table, commands, totals = out.partition("\n")[2].split("\n\n")
+    table, effects, commands, totals = out.partition("\n")[2].split("\n\n")
+    assert effects.startswith(f"orders-db ({dry}): ")
+    assert all(line.startswith("aws ") for line in commands.splitlines())
     rows = table.splitlines()
     assert rows[1].startswith(f"orders-db ({dry})")
     assert "once, 30 min" in rows[1]
@@ -92,7 +94,7 @@ def test_it_says_the_same_to_programs_for_tickets_and_as_a_page(
     assert record["best_fix"]["command"] in html
     code, out, _ = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--markdown")
     assert code == 0
-    assert f"## orders\\|db ({dry})" in out
+    assert f"## orders\uff5cdb ({dry})" in out
     assert "```hcl\n# aws_ebs_volume" in out
     assert "The price of what changes is 8.12 USD a month, instead of 10.00." in out
 
@@ -330,3 +332,17 @@ def test_a_scan_says_what_surplus_has_cost_in_the_last_month(cloud: Cloud) -> No
     code, _, err = burstwatch(cloud, *command)
     assert code == PARTIAL
     assert "GetMetricData" in err
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["[fix](https://e.example/x)", "<img src=//e.example/p>", "@acme/admins", "`code` *bold*", "![x](http://e.example)", "a|b", "~~gone~~"],
+)  # fmt: skip
+def test_a_name_writes_nothing_into_a_ticket_but_itself(cloud: Cloud, name: str) -> None:
+    dry = volume(cloud, dry=True, name=name)
+    _, out, _ = burstwatch(cloud, "advise", "--kind", "ebs_volume", "--markdown")
+    (heading,) = (line for line in out.splitlines() if line.startswith("## "))
+    assert dry in heading
+    assert not set("[]<>@`*|~$").intersection(heading)
+    assert "://" not in heading
+    assert name not in out

@@ -25,7 +25,7 @@ from burstwatch.aws.watched.deployed import units_of_rules
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
-from burstwatch.formatting import first_of, span
+from burstwatch.formatting import command_line, first_of, span
 from burstwatch.messages.message import RUNBOOK_BY_KIND
 
 #: CloudWatch needs these to send a message through an encrypted topic.
@@ -150,7 +150,7 @@ def rules(patient: Patient) -> Iterator[Finding]:
             check=f"rule {number}",
             state="ok" if is_on else "failed",
             detail=f"{rule.get('State', '?')}, {rule.get('ScheduleExpression', 'no schedule')}",
-            do="" if is_on else f"aws events enable-rule --name {name}",
+            do="" if is_on else command_line("aws", "events", "enable-rule", "--name", name),
         )
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name, unit_prefix
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
+from burstwatch.formatting import command_line
 from burstwatch.owner_tags import OWNER_TAGS
 from burstwatch.shards import Problem, Unit
 
@@ -90,7 +91,7 @@ def _member_stacks(clients: Clients) -> Iterator[Leftover]:
     """The stacks of the member role."""
     for name, state in _live_stacks(clients):
         if name == MEMBER_STACK or name.startswith(f"StackSet-{MEMBER_STACK}-"):
-            command = f"aws cloudformation delete-stack --stack-name {name}"
+            command = command_line("aws", "cloudformation", "delete-stack", "--stack-name", name)
             yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
 
 
@@ -98,20 +99,25 @@ def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
     """The stack of the deployment."""
     for name, state in _live_stacks(clients):
         if name == stack:
-            command = f"aws cloudformation delete-stack --stack-name {name}"
+            command = command_line("aws", "cloudformation", "delete-stack", "--stack-name", name)
             yield Leftover(kind="stack", name=f"{name} ({state})", command=command)
 
 
 def _alarms_of_sweeps(clients: Clients, deployment: str, unit: Unit | None) -> Iterator[Leftover]:
     """Alarms that sweeps made, of one unit or of all."""
     prefixes: Sequence[str] = alarm_prefixes(deployment)
-    command = f"burstwatch cleanup --deployment {deployment} --yes"
+    words = ["burstwatch", "cleanup", "--deployment", deployment]
     if unit is not None:
         prefixes = (unit_prefix(deployment, unit, clients.unit()),)
-        command = f"burstwatch cleanup --deployment {deployment} --unit {unit} --yes"
+        words += ["--unit", str(unit)]
     for prefix in prefixes:
         for alarm in read_alarms(clients, prefix):
-            yield Leftover(kind="alarm", name=alarm.name, command=command, is_of_sweeps=True)
+            yield Leftover(
+                kind="alarm",
+                name=alarm.name,
+                command=command_line(*words, "--yes"),
+                is_of_sweeps=True,
+            )
 
 
 def _alarms_of_stack(clients: Clients, deployment: str) -> Iterator[Leftover]:
@@ -124,7 +130,7 @@ def _alarms_of_stack(clients: Clients, deployment: str) -> Iterator[Leftover]:
             name = alarm["AlarmName"]
             # The name of another deployment may begin with that of this one.
             if HEALTH_ALARM.match(name.removeprefix(prefix)):
-                command = f"aws cloudwatch delete-alarms --alarm-names '{name}'"
+                command = command_line("aws", "cloudwatch", "delete-alarms", "--alarm-names", name)
                 yield Leftover(kind="alarm", name=name, command=command)
 
 
@@ -133,7 +139,7 @@ def _log_groups(clients: Clients, stack: str) -> Iterator[Leftover]:
     for page in paginator.paginate(logGroupNamePrefix=f"{stack}-BurstWatch"):
         for group in page["logGroups"]:
             name = group["logGroupName"]
-            command = f"aws logs delete-log-group --log-group-name {name}"
+            command = command_line("aws", "logs", "delete-log-group", "--log-group-name", name)
             yield Leftover(kind="log group", name=name, command=command)
 
 
@@ -141,9 +147,8 @@ def _queues(clients: Clients) -> Iterator[Leftover]:
     pages = clients("sqs").get_paginator("list_queues").paginate(QueueNamePrefix=DRILL_QUEUE)
     for page in pages:
         for url in page.get("QueueUrls", ()):
-            yield Leftover(
-                kind="queue", name=url, command=f"aws sqs delete-queue --queue-url {url}"
-            )
+            command = command_line("aws", "sqs", "delete-queue", "--queue-url", url)
+            yield Leftover(kind="queue", name=url, command=command)
 
 
 def _tags(clients: Clients) -> Iterator[Leftover]:
@@ -153,5 +158,8 @@ def _tags(clients: Clients) -> Iterator[Leftover]:
         for page in paginator.paginate(TagFilters=[{"Key": tag}]):
             for item in page["ResourceTagMappingList"]:
                 arn = item["ResourceARN"]
-                command = f"aws resourcegroupstaggingapi untag-resources --resource-arn-list {arn} --tag-keys {tag}"
+                command = command_line(
+                    "aws", "resourcegroupstaggingapi", "untag-resources",
+                    "--resource-arn-list", arn, "--tag-keys", tag,
+                )  # fmt: skip
                 yield Leftover(kind="tag", name=f"{tag} on {arn}", command=command)

@@ -21,7 +21,7 @@ from burstwatch.aws.client.session import (
     problem_of,
 )
 from burstwatch.aws.inventory.listings import ItemListing, ListingReader
-from burstwatch.formatting import first_of
+from burstwatch.formatting import first_of, inert
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import (
     IdFinder,
@@ -375,7 +375,11 @@ def find_thing(clients: Clients, kinds: Sequence[Kind], id_or_name: str) -> tupl
             return next(iter(named.values()))
     unasked = "".join(f"; {problem.part} failed: {problem.error}" for problem in problems)
     suggestions = get_close_matches(id_or_name, sorted(names - {""}), n=2)
-    hint = f", did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+    hint = (
+        f", did you mean {' or '.join(repr(inert(name)) for name in suggestions)}?"
+        if suggestions
+        else ""
+    )
     msg = (
         f"{id_or_name} is no resource with credits in {unit}, by its id or its name{hint}{unasked}"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_regions_arguments, chosen_regions
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import clock_time, table
+from burstwatch.formatting import clock_time, inert, table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -52,7 +52,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             f"{regions.place}, {clock_time(terminal.clock(), now=terminal.clock())}",
             file=terminal.stdout,
         )
-        rows = [(a.name, a.resource_id, a.watches, a.result, a.why) for _, a in audited]
+        rows = [(inert(a.name), a.resource_id, a.watches, a.result, a.why) for _, a in audited]
         if rows:
             print(table(HEADINGS, rows), file=terminal.stdout)
         results = [alarm.result for _, alarm in audited]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import printable, table
+from burstwatch.formatting import inert, table
 from burstwatch.shards import Unit, parse_unit_name
 
 if TYPE_CHECKING:
@@ -77,8 +77,12 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
 
 def _report(leftovers: Sequence["Leftover"], nothing: str) -> str:
-    rows = [(item.kind, printable(item.name), item.command) for item in leftovers]
-    return table(("what", "name", "remove it with"), rows) if rows else nothing
+    """What is left, and below it the commands that remove it: without the names, which others chose."""
+    if not leftovers:
+        return nothing
+    rows = [(item.kind, inert(item.name)) for item in leftovers]
+    commands = dict.fromkeys(item.command for item in leftovers)
+    return "\n".join([table(("what", "name"), rows), "", "What removes them:", *commands])
 
 
 def _count(alarms: int) -> str:

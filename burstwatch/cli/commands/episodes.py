@@ -17,7 +17,7 @@ from burstwatch.cli.account import (
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import to_json
-from burstwatch.formatting import balance, clock_time, span, table
+from burstwatch.formatting import balance, clock_time, inert, span, table
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.text import email
 
@@ -118,7 +118,7 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
         (
             clock_time(episode.opened_s, now=now),
             episode.resource_id,
-            episode.name[:24],
+            inert(episode.name[:24]),
             episode.severity,
             "still open" if episode.closed_s is None else span(episode.lasted_s),
             _lead(episode),

@@ -34,6 +34,7 @@ from burstwatch.formatting import (
     clock_time,
     cut,
     first_of,
+    inert,
     span,
     table,
     usd,
@@ -478,7 +479,7 @@ def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, .
         f"{word_of(assessment.verdict)}{', silent' if is_silent else ''}",
         balance(level.likely) if level and resource.terms.has_share else "-",
         resource.id,
-        cut(resource.name, LONGEST_NAME),
+        cut(inert(resource.name), LONGEST_NAME),
         resource.words.facts.get("type", resource.kind),
     )
 
@@ -506,7 +507,7 @@ def _charged(entries: Sequence[Assessed], charges: Charges) -> Iterator[str]:
         ((charge.usd, resource) for resource, charge in charged if charge.usd is not None),
         key=lambda pair: -pair[0],
     )
-    names = [f"{resource.name or resource.id} {usd(amount)}" for amount, resource in priced]
+    names = [f"{inert(resource.name) or resource.id} {usd(amount)}" for amount, resource in priced]
     in_all = usd(sum(amount for amount, _ in priced))
     unpriced = len(charged) - len(priced)
     parts = [f"{in_all} USD ({first_of(names)})"] if names else []

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 
 from burstwatch.cli.account import add_account_arguments, make_clients, parse_duration
 from burstwatch.cli.main import Terminal
-from burstwatch.formatting import InputError, clock_time, printable, span
+from burstwatch.formatting import InputError, clock_time, inert, span
 from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import REASON_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
 
@@ -48,7 +48,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
     kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)
-    name = f"{printable(thing.name)} {thing.id}" if thing.name else thing.id
+    name = f"{inert(thing.name)} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)
     text = f"{name} is snoozed until {until}. Sweeps see it after at most {span(INVENTORY_S)}, or at the next sweep if that is later."
     print(text, file=terminal.stdout)
