@@ -12,6 +12,7 @@ from burstwatch.web.exposition import encode
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_host_clients
 from burstwatch_exporter.config_file import HostConfig, read_config_file
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.credits.state import SavedState, keep_aside, read_state, write_state
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
@@ -52,6 +53,7 @@ class Exporter:
         self._state_is_strange = False
         self._is_without_limits = False
         self._made_s: float | None = None
+        self._told_by_ec2: CloudAnswer | None = None
         state = self._read_state()
         self._network = NetworkSource(
             roots=options.roots, clock=clock, slot_s=options.sample_period_s, saved=state.network
@@ -193,6 +195,7 @@ class Exporter:
         """Ask AWS what it may be asked, and go by that."""
         answer = self.cloud.ask(self._clock.wall())
         self.host.apply(answer)
+        self._told_by_ec2 = answer
         if answer.instance_type:
             self._network.set_type(answer.instance_type, answer.bandwidth)
 
@@ -220,7 +223,9 @@ class Exporter:
             limits = (
                 limits or self.config.instance_types.get(name) or (known.limits if known else None)
             )
-            self._network.set_type(name, known.bandwidth if known else None)
+            told = self._told_by_ec2
+            if told is None or told.instance_type != name:
+                self._network.set_type(name, known.bandwidth if known else None)
         self._is_without_limits = limits is None
         return limits
 

@@ -59,7 +59,9 @@ class Watched:
     def does(self, demand: float, seconds: float, exceeded: int = 0) -> None:
         """One sample; ``exceeded`` more packets were too many for a moment."""
         served, refused = self.allowance.move(demand, seconds)
-        moved = Moved(seconds=seconds, octets=served, exceeded=refused + exceeded)
+        moved = Moved(
+            seconds=seconds, octets=served, packets=served / PACKET, exceeded=refused + exceeded
+        )
         self.account = self.account.after(moved, self.bandwidth)
         told_s = self.account.lasts_s(self.bandwidth)
         before_s = self.firing_s
@@ -97,6 +99,7 @@ def play_day(seed: int) -> Watched:
     baseline, peak = network.bandwidth.baseline, network.bandwidth.peak
     spiky = random.choice([0.0, 0.0, 0.02, 0.2, 0.5, 0.8, 0.95, 1.0])
     most_spikes = random.choice([10, 100, 1_000])
+    noise = random.choice([0.0, 0.01, 0.08])
     left_s, demand, at = 0.0, 0.0, 0.0
     while at < 86_400:
         if left_s <= 0:
@@ -107,6 +110,6 @@ def play_day(seed: int) -> Watched:
             ])  # fmt: skip
         seconds = SAMPLE_S * random.uniform(0.95, 1.05)
         spikes = random.randint(1, most_spikes) if random.random() < spiky else 0
-        network.does(demand * random.lognormvariate(0, 0.08), seconds, spikes)
+        network.does(demand * random.lognormvariate(0, noise), seconds, spikes)
         at, left_s = at + seconds, left_s - seconds
     return network

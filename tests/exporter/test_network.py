@@ -26,7 +26,7 @@ from burstwatch_exporter.page.landing import landing
 from burstwatch_exporter.page.metrics import METRICS
 from burstwatch_exporter.page.network import NO_ENA, NetworkSource
 from burstwatch_exporter.sources import Attempt
-from tests.exporter.networks import Allowance
+from tests.exporter.networks import PACKET, Allowance
 from tests.exporter.pages import Hands, plant
 
 EMPTY = Snapshot(at=0.0, views=(), stacked=(), mounts=())
@@ -42,9 +42,10 @@ def plant_interface(sysfs: Path, name: str, *, driver: str | None) -> Path:
     """An interface as /sys shows it; one of the kernel's own has no device. Returns the folder of its counters."""
     folder = sysfs / "class" / "net" / name
     for way, count in (("rx", 1_000), ("tx", 2_000)):
-        path = folder / "statistics" / f"{way}_bytes"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{count}\n")
+        for what in ("bytes", "packets"):
+            path = folder / "statistics" / f"{way}_{what}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{count}\n")
     if driver is not None:
         target = sysfs / "bus" / "pci" / "drivers" / driver
         target.mkdir(parents=True, exist_ok=True)
@@ -196,6 +197,8 @@ class Wire:
                 self.totals[way] += round(served)
                 self.exceeded[way] += refused
                 (self.counters / f"{prefix}_bytes").write_text(f"{self.totals[way]}\n")
+                packets = self.totals[way] // PACKET
+                (self.counters / f"{prefix}_packets").write_text(f"{packets}\n")
             self.rig.answers["ens5"] = {
                 f"bw_{way}_allowance_exceeded": count for way, count in self.exceeded.items()
             }
@@ -348,6 +351,45 @@ def test_a_host_whose_network_cannot_be_read_says_nothing_old(wire: Wire) -> Non
     wire.rig.answers["ens5"] = STATISTICS
     assert source.observe(attempt) == []
     assert "rx_bytes" in attempt.problems[0]
+
+
+def test_an_interface_that_cannot_be_read_for_a_while_leaves_no_balance(wire: Wire) -> None:
+    source = started(wire)
+    learns(source, wire)
+    plant_interface(wire.rig.roots.sysfs, "ens6", driver="ena")  # which is not answered
+    wire.rig.answers["ens6"] = STATISTICS
+    (wire.rig.roots.sysfs / "class/net/ens6/statistics/tx_bytes").unlink()
+    wire.does(source, 0.0, 10)
+    size, level = gauges(source)
+    assert size == pytest.approx(9e6, rel=0.2)
+    assert level is None
+
+
+@pytest.mark.parametrize("share", [1.25, 2.0])
+def test_a_bandwidth_that_was_wrong_for_a_while_teaches_no_wrong_size(
+    wire: Wire, share: float
+) -> None:
+    source = wire.rig.starts()
+    wrong = Bandwidth(baseline=share * SIMULATED.baseline, peak=SIMULATED.peak)
+    source.set_type("made.up", wrong)
+    wire.does(source, 5e3, 3_000)
+    source.set_type("made.up", SIMULATED)
+    wire.does(source, 1e5, 300)
+    wire.does(source, 0.0, 2_000)
+    wire.does(source, 1e5, 300)
+    assert gauges(source)[0] == pytest.approx(9e6, rel=0.2)
+
+
+def test_a_driver_that_does_not_count_what_it_refuses_is_not_said_to_refuse_nothing(
+    wire: Wire,
+) -> None:
+    source = started(wire)
+    wire.does(source, 5e3, 30)
+    wire.rig.answers["ens5"] = {"bw_in_allowance_exceeded": 0}
+    wire.rig.hands.move(SAMPLE_S)
+    samples, _ = read(source)
+    assert samples["held_at_baseline", "in"] == 0
+    assert ("held_at_baseline", "out") not in samples
 
 
 def test_before_two_readings_nothing_is_told_to_be_throttled_or_not(wire: Wire) -> None:

@@ -1,4 +1,7 @@
-"""The credits of a network: their number is learned from bursts that end, and no estimate is told before that or beyond it."""
+"""The credits of a network: their number is learned from bursts that end, and no estimate is told before that or beyond it.
+
+A page is false if the credits really last for more than an hour, twice as long as it warns before the end.
+"""
 
 import math
 from dataclasses import replace
@@ -41,7 +44,7 @@ def test_two_bursts_that_end_tell_the_number_of_credits_within_a_fifth(
 def test_over_fifty_hosts_and_a_day_no_page_is_false_and_some_are_right() -> None:
     days = [play_day(seed) for seed in range(HOSTS)]
     pages = [page for day in days for page in day.pages]
-    assert [page for page in pages if page.true_s > 1.5 * days[0].lead_s] == []
+    assert [page for page in pages if page.true_s > 2 * days[0].lead_s] == []
     assert len(pages) > HOSTS / 4
     assert sum(bool(day.account.learned.sizes) for day in days) > HOSTS / 4
 
@@ -49,7 +52,7 @@ def test_over_fifty_hosts_and_a_day_no_page_is_false_and_some_are_right() -> Non
 @pytest.mark.many
 def test_over_a_thousand_hosts_no_page_is_false() -> None:
     days = [play_day(seed) for seed in range(1_000, 2_000)]
-    assert [page for day in days for page in day.pages if page.true_s > 1.5 * day.lead_s] == []
+    assert [page for day in days for page in day.pages if page.true_s > 2 * day.lead_s] == []
 
 
 def test_before_a_bucket_was_seen_empty_nothing_is_told_but_that_a_load_within_the_baseline_lasts() -> (
@@ -63,7 +66,7 @@ def test_before_a_bucket_was_seen_empty_nothing_is_told_but_that_a_load_within_t
     assert network.account.learned.level is None
 
 
-@pytest.mark.parametrize("packets", [1, 5, 40])
+@pytest.mark.parametrize("packets", [1, 40, 100, 900])
 @pytest.mark.parametrize("before", ["idle", "a burst"])
 def test_packets_that_are_refused_in_every_sample_near_the_baseline_are_no_empty_bucket(
     packets: int, before: str
@@ -94,7 +97,7 @@ def test_a_load_within_the_baseline_that_never_was_above_it_is_no_empty_bucket()
 
 @pytest.mark.parametrize("off", [0.97, 1.03])
 @pytest.mark.parametrize("share", [1.0, 1.02])
-def test_two_days_near_the_baseline_leave_a_balance_that_is_unknown_or_right(
+def test_two_days_near_the_baseline_leave_a_balance_that_is_unknown(
     off: float, share: float
 ) -> None:
     network = make_network("m5.large", lasts_s=600, off=off)
@@ -103,8 +106,7 @@ def test_two_days_near_the_baseline_leave_a_balance_that_is_unknown_or_right(
         network.does(0.0, 2 * network.allowance.size / network.allowance.baseline)
     assert network.account.learned.level == 1.0
     network.goes_on(share * network.bandwidth.baseline, 2 * 86_400)
-    is_exhausted = network.allowance.balance == 0
-    assert network.account.learned.level == (0.0 if is_exhausted else None)
+    assert network.account.learned.level is None
 
 
 def test_the_size_is_the_middle_of_the_last_three() -> None:
@@ -144,7 +146,7 @@ def test_a_bucket_that_gives_more_than_its_size_is_not_believed_any_more(
     octets: float, level: float | None, capacity: float | None
 ) -> None:
     full = Learned(sizes=(100.0,), low=100.0, high=100.0)
-    after = full.after(Moved(seconds=10.0, octets=octets, exceeded=0), baseline=0.0)
+    after = full.after(Moved(seconds=10.0, octets=octets, packets=1, exceeded=0), baseline=0.0)
     assert after.capacity == capacity
     assert after.level == (None if octets > 100 else pytest.approx(level))
 

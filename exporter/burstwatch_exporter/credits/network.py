@@ -19,14 +19,14 @@ from burstwatch_exporter.instance_types import Bandwidth
 
 #: By this share the baseline of an instance may differ from that of its type; packets have headers that are not counted.
 BASELINE_OFF = 0.05
-#: Shares of the baseline between which an instance without credits is served.
-AT_BASELINE = (0.85, 1.15)
+#: Shares of the baseline between which nobody can say whether credits are earned or spent, or how soon.
+NEAR_BASELINE = (0.85, 1.25)
 #: Bursts of packets within a second are refused with credits left, too. An empty bucket refuses so many of all packets...
-REFUSED = 1e-3
-#: ...each so large at the most (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/network_mtu.html, 2026-11)...
-PACKET = 9_001
-#: ...gives always the same, within this share of the baseline...
-FLAT = 0.1
+REFUSED = 2e-3
+#: ...from one sample to the next where more than the baseline was served before, serves these shares of the baseline...
+AT_BASELINE = (0.94, 1.06)
+#: ...always the same, within this share of it...
+FLAT = 0.05
 #: ...and goes on doing so.
 EMPTY_AFTER_S, EMPTY_AFTER_SAMPLES = 120.0, 5
 #: Share of a bucket that must have been earned beyond what was spent, or it was not full for certain.
@@ -43,10 +43,11 @@ RECENT_S = 60.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moved:
-    """What was moved in one direction in ``seconds``: bytes, and packets that ENA counted as too many."""
+    """What was moved in one direction in ``seconds``: bytes, packets, and packets that ENA counted as too many."""
 
     seconds: float
     octets: float
+    packets: float
     exceeded: float
 
     @property
@@ -116,7 +117,7 @@ class Learned:
             high=high if math.isfinite(high) else None,
             drawn_low=drawn_low,
             drawn_high=drawn_high,
-            drawing_s=self.drawing_s + moved.seconds if drawn_high > 0 else 0.0,
+            drawing_s=self.drawing_s + moved.seconds if drawn_low > 0 else 0.0,
             earned=None if self.earned is None else self.earned - spent - off,
         )
 
@@ -139,12 +140,13 @@ class Learned:
 class NetworkCredits:
     """One direction at one instant.
 
-    ``rate`` is the recent bytes a second. ``refused`` are the newest samples in a row in which the instance has got its baseline, always
-    the same, and asked for more.
+    ``rate`` is the recent bytes a second, and ``was_above`` whether the newest sample had more than the baseline. ``refused`` are
+    the newest samples in a row in which the instance has got its baseline, always the same, and asked for more.
     """
 
     learned: Learned = field(default_factory=Learned)
     rate: float | None = None
+    was_above: bool = False
     refused: Sequence[Moved] = ()
 
     @property
@@ -158,7 +160,8 @@ class NetworkCredits:
         rate = _recent(self.rate, moved)
         refused = self._refused_with(moved, bandwidth.baseline)
         # Until it is sure that the bucket is empty, what comes and goes at the baseline is next to nothing.
-        after = replace(self, rate=rate, refused=refused)
+        is_above = moved.rate > AT_BASELINE[1] * bandwidth.baseline
+        after = replace(self, rate=rate, was_above=is_above, refused=refused)
         if not refused:
             return replace(after, learned=self.learned.after(moved, bandwidth.baseline))
         if after.is_empty and not self.is_empty:
@@ -171,7 +174,7 @@ class NetworkCredits:
             return 0.0
         if self.rate is None:
             return None
-        low, high = (share * bandwidth.baseline for share in AT_BASELINE)
+        low, high = (share * bandwidth.baseline for share in NEAR_BASELINE)
         if self.rate < low:
             return math.inf
         balance = self.learned.balance
@@ -182,12 +185,14 @@ class NetworkCredits:
     def _refused_with(self, moved: Moved, baseline: float) -> Sequence[Moved]:
         """The samples in which more was asked for than the baseline; none if this is not one of them."""
         low, high = (share * baseline for share in AT_BASELINE)
-        is_refused = moved.exceeded >= REFUSED * moved.octets / PACKET > 0
-        if not (is_refused and low <= moved.rate <= high and self.learned.drawn_high > 0):
+        is_refused = moved.exceeded >= REFUSED * moved.packets > 0
+        follows = self.was_above or bool(self.refused)
+        if not (is_refused and follows and low <= moved.rate <= high):
             return ()
         rates = [sample.rate for sample in (*self.refused, moved)]
         if max(rates) - min(rates) > FLAT * baseline:
-            return (moved,)
+            # The first sample was half of it still a burst.
+            return (moved,) if len(self.refused) == 1 else ()
         # More than is needed to be sure of it is not kept.
         return self.refused if self.is_empty else (*self.refused, moved)
 

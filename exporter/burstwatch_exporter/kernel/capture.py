@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import yaml
 
 from burstwatch_exporter.kernel.blocks import SEQUENCE_LINK, SERIAL_ENTRY
-from burstwatch_exporter.kernel.ena import OCTETS, read_interfaces
+from burstwatch_exporter.kernel.ena import COUNTERS, read_interfaces
 from burstwatch_exporter.kernel.mounts import read_mountinfo
 from burstwatch_exporter.kernel.roots import Roots
 
@@ -100,11 +100,10 @@ def _btrfs(roots: Roots, names: "_Names | None") -> Iterator[tuple[str, str]]:
 def _interfaces(roots: Roots) -> Iterator[tuple[str, str]]:
     """Yield the counters of each interface of ENA, and its allowances as ``ethtool -S`` prints them."""
     for name, interface in read_interfaces(roots.sysfs, []).items():
-        for direction, counter in OCTETS.items():
-            yield (
-                f"sys/class/net/{name}/statistics/{counter}",
-                f"{interface.octets[direction]}\n",
-            )
+        for direction, counter in COUNTERS.items():
+            folder = f"sys/class/net/{name}/statistics/{counter}"
+            yield f"{folder}_bytes", f"{interface.octets[direction]}\n"
+            yield f"{folder}_packets", f"{interface.packets[direction]}\n"
         lines = (
             f"     {allowance}_allowance_exceeded: {count}\n"
             for allowance, count in interface.exceeded.items()

@@ -14,8 +14,8 @@ from burstwatch_exporter.kernel.ethtool import read_statistics
 DRIVER = "ena"
 #: What comes into an instance, and what leaves it.
 Direction = Literal["in", "out"]
-#: The kernel's counter of bytes by direction.
-OCTETS: Mapping[Direction, str] = MappingProxyType({"in": "rx_bytes", "out": "tx_bytes"})
+#: How the kernel's counters of each direction begin.
+COUNTERS: Mapping[Direction, str] = MappingProxyType({"in": "rx", "out": "tx"})
 #: As ENA names them, in front of ``_allowance_exceeded``. Those of bandwidth have a direction.
 ALLOWANCES = ("bw_in", "bw_out", "pps", "conntrack", "linklocal")
 #: Gives the statistics of an interface's driver by their names.
@@ -24,9 +24,10 @@ StatisticsReader = Callable[[str], Mapping[str, int]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interface:
-    """The counters of an interface: bytes by direction, and packets beyond an allowance, where its driver counts them."""
+    """The counters of an interface: bytes and packets by direction, and packets beyond an allowance, where its driver counts them."""
 
     octets: Mapping[Direction, int]
+    packets: Mapping[Direction, int]
     exceeded: Mapping[str, int]
 
 
@@ -49,9 +50,15 @@ def _read_interface(path: Path, statistics: Mapping[str, int]) -> Interface:
     """One interface; drivers that are older count fewer allowances."""
     counted = {name: statistics.get(f"{name}_allowance_exceeded") for name in ALLOWANCES}
     return Interface(
-        octets={
-            direction: int((path / "statistics" / name).read_text(encoding="ascii"))
-            for direction, name in OCTETS.items()
-        },
+        octets=_counted(path / "statistics", "bytes"),
+        packets=_counted(path / "statistics", "packets"),
         exceeded={name: count for name, count in counted.items() if count is not None},
     )
+
+
+def _counted(folder: Path, what: str) -> dict[Direction, int]:
+    """What the kernel has counted of each direction."""
+    return {
+        direction: int((folder / f"{name}_{what}").read_text(encoding="ascii"))
+        for direction, name in COUNTERS.items()
+    }

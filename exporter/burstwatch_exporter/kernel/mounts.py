@@ -18,7 +18,7 @@ ESCAPED = re.compile(r"\\([0-7]{3})")
 #: (pkg/volume/csi/csi_mounter.go, csi_block.go and csi_util.go of v1.34).
 OF_POD = re.compile(
     r"/pods/(?P<pod>[^/]+)/volumes/kubernetes\.io~(csi|aws-ebs)/(?P<name>[^/]+)(/mount)?"
-    r"|/kubernetes\.io/csi/volumeDevices/(publish/)?(?P<device_name>[^/]+)/(dev/)?(?P<device_pod>[^/]+)"
+    r"|/kubernetes\.io/csi/volumeDevices/(publish/(?P<published>[^/]+)|(?P<device>[^/]+)/dev)/(?P<device_pod>[^/]+)"
 )
 #: The file system of /dev: a device in it is bound to a file where a pod gets it without a file system.
 DEVICES = "devtmpfs"
@@ -53,7 +53,7 @@ class Mount:
         for match in OF_POD.finditer(self.mountpoint):
             if match.end() == len(self.mountpoint):
                 return PodVolume(
-                    name=match["name"] or match["device_name"],
+                    name=match["name"] or match["published"] or match["device"],
                     pod_uid=match["pod"] or match["device_pod"],
                 )
         return None

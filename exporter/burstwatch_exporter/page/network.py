@@ -17,7 +17,7 @@ from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.credits.state import SavedNetwork
 from burstwatch_exporter.instance_types import Bandwidth
 from burstwatch_exporter.kernel.ena import (
-    OCTETS,
+    COUNTERS,
     Direction,
     Interface,
     StatisticsReader,
@@ -36,12 +36,16 @@ NO_ENA = "no network interface of the driver ena is here, so nothing says when t
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkAccount:
-    """The credits of one direction at one instant, with what the type's network moves."""
+    """The credits of one direction at one instant, with what the type's network moves.
+
+    ``is_counted`` is whether the driver counts the packets that are refused.
+    """
 
     direction: Direction
     instance_type: str
     bandwidth: Bandwidth
     credits: NetworkCredits
+    is_counted: bool
 
     @property
     def lasts_s(self) -> float | None:
@@ -70,6 +74,10 @@ class _Reading:
     def octets(self, direction: Direction) -> dict[str, int]:
         """The bytes of each interface."""
         return {name: interface.octets[direction] for name, interface in self.interfaces.items()}
+
+    def packets(self, direction: Direction) -> dict[str, int]:
+        """The packets of each interface."""
+        return {name: interface.packets[direction] for name, interface in self.interfaces.items()}
 
 
 class NetworkSource:
@@ -104,6 +112,8 @@ class NetworkSource:
             if instance_type != self._type or bandwidth is None:
                 self._saved = self._with_learned()
                 self._credits = {}
+            elif bandwidth != self._bandwidth:  # what was earned and spent was by the other one
+                self._forget()
             self._type, self._bandwidth = instance_type, bandwidth
 
     def add_to(self, page: Page, _: Snapshot, attempt: Attempt) -> None:
@@ -139,8 +149,12 @@ class NetworkSource:
     def _observe(self, attempt: Attempt) -> Mapping[str, Interface]:
         """Read the counters of each interface by its name, and move the account on where a slot is over."""
         at = self._clock.boot()
-        interfaces = read_interfaces(self._roots.sysfs, attempt.problems, self._read)
-        if not self._has_looked and not interfaces and not attempt.problems:
+        problems: list[str] = []
+        interfaces = read_interfaces(self._roots.sysfs, problems, self._read)
+        attempt.problems += problems
+        if problems:  # what the others have moved is not all
+            self._forget()
+        elif not self._has_looked and not interfaces:
             LOG.info("%s", NO_ENA)
         self._has_looked = True
         before, reading = self._reading, _Reading(at=at, interfaces=interfaces)
@@ -161,29 +175,38 @@ class NetworkSource:
                 instance_type=self._type,
                 bandwidth=bandwidth,
                 credits=credit,
+                is_counted=f"bw_{direction}" in self._exceeded,
             )
             for direction, credit in self._credits.items()
             if bandwidth is not None
         ]
+
+    def _forget(self) -> None:
+        """Go on without a balance."""
+        self._credits = {
+            direction: NetworkCredits(learned=credit.learned.forgotten())
+            for direction, credit in self._credits.items()
+        }
 
     def _begin(self, reading: _Reading) -> None:
         """Begin the account with what is saved, where the type has credits."""
         bandwidth = self._bandwidth
         if bandwidth is not None and bandwidth.can_burst:
             self._credits = {
-                direction: self._restored(direction, reading, bandwidth) for direction in OCTETS
+                direction: self._restored(direction, reading, bandwidth) for direction in COUNTERS
             }
 
     def _move_on(self, before: _Reading, reading: _Reading) -> None:
         """Move the account on by what was done since the last slot."""
         bandwidth, seconds = self._bandwidth, reading.at - before.at
+        if bandwidth is None or self._is_gap(seconds):
+            self._forget()
+            return
         for direction, credit in self._credits.items():
-            if bandwidth is None or self._is_gap(seconds):
-                self._credits[direction] = NetworkCredits(learned=credit.learned.forgotten())
-                continue
             moved = Moved(
                 seconds=seconds,
                 octets=_moved(before.octets(direction), reading.octets(direction)),
+                packets=_moved(before.packets(direction), reading.packets(direction)),
                 exceeded=self._exceeded.get(f"bw_{direction}", 0),
             )
             self._credits[direction] = credit.after(moved, bandwidth)
@@ -204,7 +227,7 @@ class NetworkSource:
         if not is_same_start or seconds < 0 or self._is_gap(seconds):
             return NetworkCredits(learned=saved.learned.forgotten())
         octets = _moved(saved.octets, reading.octets(direction))
-        moved = Moved(seconds=seconds, octets=octets, exceeded=0)
+        moved = Moved(seconds=seconds, octets=octets, packets=0, exceeded=0)
         return NetworkCredits(learned=saved.learned.after(moved, bandwidth.baseline))
 
     def _with_learned(self) -> dict[tuple[str, Direction], SavedNetwork]:
@@ -235,14 +258,14 @@ class NetworkSource:
 
 
 def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> int:
-    """The bytes that all interfaces have moved: one that has come counts from now on, a driver that begins anew from 0."""
+    """What all interfaces have moved: one that has come counts from now on, a driver that begins anew from 0."""
     return sum(max(0, now[name] - before[name]) for name in before.keys() & now.keys())
 
 
 def _add_account(page: Page, account: NetworkAccount) -> None:
     """Add the metrics of one direction; what is not known is left out."""
     labels, learned = (account.direction,), account.credits.learned
-    if account.credits.rate is not None:
+    if account.is_counted and account.credits.rate is not None:
         page.add(m.NET_EMPTY, labels, account.credits.is_empty)
     for metric, value in (
         (m.NET_CAPACITY, learned.capacity),
