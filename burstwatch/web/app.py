@@ -6,6 +6,7 @@ passwords in one of their own, so that guessing them cannot hold up a scrape.
 
 import asyncio
 import gzip
+import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -13,7 +14,6 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Barrier
 from typing import Protocol
 
-from prometheus_client.exposition import gzip_accepted
 from tornado.web import Application, HTTPError, RequestHandler
 
 from burstwatch.web.exposition import content_type_of
@@ -169,13 +169,23 @@ class _Metrics(_Handler):
     async def get(self) -> None:
         headers = self.request.headers
         content_type, encoding, body = await self.application.scrape(
-            headers.get("Accept", ""), packs=gzip_accepted(headers.get("Accept-Encoding", ""))
+            headers.get("Accept", ""), packs=_takes_gzip(headers.get("Accept-Encoding", ""))
         )
         if encoding:
             self.set_header("Content-Encoding", encoding)
         self.set_header("Content-Type", content_type)
         self.set_header("Vary", "Accept, Accept-Encoding")
         self.write(body)
+
+
+def _takes_gzip(accept_encoding: str) -> bool:
+    """True if a client takes gzip: it names it, or all, and not with the weight 0."""
+    weights: dict[str, str] = {}
+    for entry in accept_encoding.lower().split(","):
+        coding, _, parameter = entry.partition(";")
+        weights[coding.strip()] = parameter.strip()
+    weight = weights.get("gzip", weights.get("*", "q=0"))
+    return re.fullmatch(r"q\s*=\s*0(\.0*)?", weight) is None
 
 
 class _Healthy(_Handler):

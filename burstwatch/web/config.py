@@ -17,7 +17,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from burstwatch.files import convert, read_yaml
 
-HASH = re.compile(r"\$2[aby]\$\d{2}\$[./A-Za-z0-9]{53}")
+HASH = re.compile(r"\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53}")
+#: A hash of this cost takes about a second, and each step more twice as long. bcrypt has none below 4.
+COSTS = range(4, 15)
 VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 #: Python's TLS can ask for no certificate without checking it.
 CLIENT_AUTH = {
@@ -125,11 +127,8 @@ def read_web_config(path: Path) -> WebConfig:
         tls = _tls(file.tls_server_config, path.parent, problems)
     entries = {} if file.basic_auth_users is UNSET else file.basic_auth_users
     users = {str(name): str(its_hash) for name, its_hash in entries.items()}
-    problems += [
-        f"basic_auth_users.{name} is no bcrypt hash (htpasswd -nBC 10 {name} makes one)"
-        for name, its_hash in users.items()
-        if HASH.fullmatch(its_hash) is None
-    ]
+    for name, its_hash in users.items():
+        problems += _problems_of(name, its_hash)
     if not problems and tls is not None:
         try:
             tls.context()
@@ -139,6 +138,17 @@ def read_web_config(path: Path) -> WebConfig:
         msg = f"{path}: {'; '.join(problems)}"
         raise ValueError(msg)
     return WebConfig(tls=tls, users=users)
+
+
+def _problems_of(name: str, its_hash: str) -> Iterator[str]:
+    """What is wrong with a user, without the hash."""
+    match = HASH.fullmatch(its_hash)
+    if ":" in name:
+        yield f"basic_auth_users.{name} has a colon, so it can't log in (RFC 7617)"
+    if match is None:
+        yield f"basic_auth_users.{name} is no bcrypt hash (htpasswd -nBC 10 {name} makes one)"
+    elif int(match[1]) not in COSTS:
+        yield f"basic_auth_users.{name} has a hash of cost {match[1]}; allowed: {COSTS[0]} to {COSTS[-1]}"
 
 
 def _tls(entry: _TlsEntry, folder: Path, problems: list[str]) -> Tls:

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+OPENMETRICS, OPENMETRICS_VERSION = "application/openmetrics-text", "1.0.0"
 #: How a line begins that names a metric before its samples.
 TYPE = "# TYPE "
 #: Signs of a label's value that both formats escape.
@@ -188,10 +189,21 @@ class _Collected(Collector):
         return self._metrics
 
 
+def _spoken(accept: str) -> str:
+    """An Accept header without the versions of OpenMetrics that the client library would only claim to write."""
+    entries = []
+    for entry in accept.split(","):
+        kind, *parameters = (part.strip() for part in entry.split(";"))
+        versions = [part.partition("=")[2] for part in parameters if part.startswith("version=")]
+        if kind != OPENMETRICS or versions in ([], [OPENMETRICS_VERSION]):
+            entries.append(entry)
+    return ",".join(entries)
+
+
 def _encoder(accept: str) -> tuple[Callable[[Collector], bytes], str, bool]:
     """Choose the format that the scraper accepts: (writer, content type, whether names are changed on the page)."""
     try:
-        encoder, content_type = choose_encoder(accept)
+        encoder, content_type = choose_encoder(_spoken(accept))
     except (TypeError, ValueError):  # an Accept header that is none
         return generate_latest, PLAIN, False
     escaping = encoder.keywords.get("escaping") if isinstance(encoder, partial) else UNDERSCORES

@@ -19,10 +19,8 @@ class Passwords:
     def __init__(self, users: Mapping[str, str]) -> None:
         """``users`` are hashes by name."""
         self._users = {name: its_hash.encode() for name, its_hash in users.items()}
-        # A name that does not exist takes as long to refuse as the slowest that does.
-        cost = max((its_hash[4:6] for its_hash in users.values()), default="10")
-        self._nobody = NOBODY.format(cost).encode()
         self._key = secrets.token_bytes(32)
+        self._costs = [its_hash[4:6] for its_hash in users.values()]
         self._right: set[bytes] = set()
 
     def is_known(self, authorization: str) -> bool:
@@ -41,8 +39,13 @@ class Passwords:
     def _digest(self, authorization: str) -> bytes:
         return hmac.digest(self._key, authorization.encode("utf-8", "replace"), "sha256")
 
+    def _nobody(self, user: str) -> bytes:
+        """A hash for a name that does not exist: it costs what that of some name costs that does, always the same."""
+        number = int.from_bytes(self._digest(user))
+        return NOBODY.format(self._costs[number % len(self._costs)]).encode()
+
     def _is_right(self, authorization: str) -> bool:
-        """Check a Basic header; an unknown user takes as long as a wrong password."""
+        """Check a Basic header; how long that takes does not tell whether there is such a user."""
         scheme, _, encoded = authorization.partition(" ")
         if scheme.lower() != "basic":
             return False
@@ -53,7 +56,7 @@ class Passwords:
             return False
         its_hash = self._users.get(user)
         try:
-            is_right = bcrypt.checkpw(password, its_hash or self._nobody)
+            is_right = bcrypt.checkpw(password, its_hash or self._nobody(user))
         except ValueError:  # longer than bcrypt takes
             return False
         return bool(separator) and is_right and its_hash is not None

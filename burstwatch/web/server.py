@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import socket
 import ssl
@@ -26,6 +27,8 @@ REQUEST_S = 5.0
 CONNECTION_S = 30.0
 #: Connections at a time. One more closes the oldest idle one of the network that has the most.
 CONNECTIONS = 512
+#: Files that a process opens for all else: what it reads, what it writes, and its libraries.
+OTHER_FILES = 32
 #: How long requests may still take when the server stops.
 GRACE_S = 5.0
 #: How often to check whether they are done.
@@ -189,7 +192,7 @@ class _Http(HTTPServer):
 
     def handle_stream(self, stream: IOStream, address: Any) -> None:  # noqa: ANN401 - a socket's address
         """Take a connection, in place of another where there are too many."""
-        if len(self._open) >= CONNECTIONS:
+        if len(self._open) >= most_connections():
             ((most, _),) = Counter(host for _, host in self._open.values()).most_common(1)
             theirs = [stream for stream, (_, host) in self._open.items() if host == most]
             idle = (stream for stream in theirs if stream not in self.busy)
@@ -221,6 +224,14 @@ class _Http(HTTPServer):
         self._open.pop(stream)[0].cancel()
         self._app.refusals.note(reason)
         stream.close()
+
+
+def most_connections() -> int:
+    """How many connections leave this process the files that it needs beside them, in a shell or a container with few."""
+    most_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most_files == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    return max(1, min(CONNECTIONS, most_files - OTHER_FILES))
 
 
 def _is_probe(stream: IOStream, lasted_s: float) -> bool:

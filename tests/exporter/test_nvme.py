@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -416,6 +416,42 @@ def test_without_its_helper_the_source_is_down_and_all_else_is_there(tmp_path: P
     assert "burstwatch_volume_read_ops_total{" in text
     (problem,) = exporter.sources.outcomes["nvme"].problems
     assert problem.startswith(f"the helper at {tmp_path / 'nvme.sock'}: ")
+
+
+@pytest.mark.parametrize("there", ["a file", "a link to a file", "a folder", "another helper"])
+def test_a_helper_takes_away_only_a_socket_that_nobody_answers_at(
+    tmp_path: Path, there: str
+) -> None:
+    path, data = tmp_path / "nvme.sock", tmp_path / "data.db"
+    data.write_text("precious")
+    if there == "a file":
+        path.write_text("precious")
+    elif there == "a link to a file":
+        path.symlink_to(data)
+    elif there == "a folder":
+        path.mkdir()
+    with open_socket(str(path), {}) if there == "another helper" else nullcontext():
+        before = path.lstat()
+        with pytest.raises(OSError, match=r"no socket|another helper"):
+            open_socket(str(path), {})
+        assert path.lstat() == before
+    assert data.read_text() == "precious"
+
+
+def test_a_socket_that_a_dead_helper_has_left_is_taken(tmp_path: Path) -> None:
+    path = str(tmp_path / "nvme.sock")
+    open_socket(path, {}).close()
+    with open_socket(path, {}), socket.socket(socket.AF_UNIX) as asking:
+        asking.connect(path)
+
+
+def test_nothing_is_remembered_of_disks_that_are_not_there() -> None:
+    disks = Disks(nvme1n1=a_page())
+    helper = Helper(disks.read, lambda: 0.0)
+    helper.answer(b"nvme1n1\n")
+    for number in range(10_000):
+        helper.answer(f"nvme{number}n7\n".encode())
+    assert [list(kept) for kept in vars(helper).values() if isinstance(kept, dict)] == [[b"nvme1n1"]] * 2  # fmt: skip
 
 
 def test_only_the_owner_and_the_group_may_ask_the_helper(tmp_path: Path) -> None:

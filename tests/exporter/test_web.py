@@ -4,6 +4,7 @@ import base64
 import http.client
 import json
 import re
+import resource
 import socket
 import ssl
 import subprocess
@@ -25,7 +26,7 @@ from burstwatch.web.config import Tls, read_web_config
 from burstwatch.web.exposition import Page
 from burstwatch.web.passwords import Passwords
 from burstwatch.web.refusals import Refusals
-from burstwatch.web.server import Server, open_server
+from burstwatch.web.server import Server, most_connections, open_server
 from burstwatch_exporter.clock import system_clock
 from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.exporter import Exporter
@@ -270,6 +271,46 @@ def test_what_has_begun_is_answered_when_the_server_stops() -> None:
     assert answers == [200]
 
 
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("application/openmetrics-text; version=99", "text/plain"),
+        ("application/openmetrics-text; version=2.0.0, text/plain; version=0.0.4", "text/plain"),
+        ("application/openmetrics-text; version=99, application/openmetrics-text; version=1.0.0", "application/openmetrics-text"),
+        ("application/openmetrics-text", "application/openmetrics-text"),
+        ("application/openmetrics-text; version=1.0.0; escaping=allow-utf-8; q=0.6", "application/openmetrics-text"),
+    ],
+)  # fmt: skip
+def test_a_version_of_openmetrics_that_is_not_written_is_not_claimed(
+    port: int, accept: str, kind: str
+) -> None:
+    _, headers, _ = ask(port, "/metrics", headers={"Accept": accept})
+    content_type = headers["content-type"]
+    assert content_type.split(";")[0] == kind
+    assert "version=1.0.0" in content_type or kind == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_packed"),
+    [
+        ("gzip", True), ("br, gzip;q=0.5", True), ("*", True), ("GZIP", True), ("gzip; q=1.0, identity", True),
+        ("gzip;q=0", False), ("gzip; q=0.000", False), ("*;q=0", False), ("identity", False), ("", False),
+        ("*, gzip;q=0", False), ("x-gzip-like", False),
+    ],
+)  # fmt: skip
+def test_only_who_takes_gzip_gets_it(port: int, accept: str, *, is_packed: bool) -> None:
+    _, headers, _ = ask(port, "/metrics", headers={"Accept-Encoding": accept})
+    assert (headers.get("content-encoding") == "gzip") == is_packed
+
+
+@pytest.mark.parametrize(("files", "connections"), [(64, 32), (128, 96), (1_024, 512), (resource.RLIM_INFINITY, 512), (16, 1)])  # fmt: skip
+def test_connections_leave_the_process_the_files_that_it_needs(
+    monkeypatch: pytest.MonkeyPatch, files: int, connections: int
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    assert most_connections() == connections
+
+
 def test_an_accept_header_that_is_none_gets_text(port: int) -> None:
     headers = {"Accept": "application/openmetrics-text; version=abc"}
     status, found, _ = ask(port, "/metrics", headers=headers)
@@ -402,7 +443,7 @@ def test_a_probe_of_the_port_now_and_then_is_not_worth_a_line(
 # Passwords
 
 
-def test_a_name_that_does_not_exist_costs_as_much_as_the_slowest_that_does(
+def test_how_long_a_name_takes_does_not_tell_whether_it_exists(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hashes: list[bytes] = []
@@ -413,8 +454,12 @@ def test_a_name_that_does_not_exist_costs_as_much_as_the_slowest_that_does(
 
     monkeypatch.setattr(bcrypt, "checkpw", check)
     passwords = Passwords({"ann": HASH, "bob": HASH.replace("$04$", "$12$")})
-    passwords.allow(basic("nobody", "x")["Authorization"])
-    assert [one[:7] for one in hashes] == [b"$2b$12$"]
+    for _ in range(2):  # always the same for the same name
+        for number in range(40):
+            passwords.allow(basic(f"nobody{number}", "x")["Authorization"])
+    costs = [its_hash[4:6] for its_hash in hashes]
+    assert costs[:40] == costs[40:]
+    assert set(costs) == {b"04", b"12"}  # as those that exist
 
 
 def allowed(header: str) -> bool:
@@ -498,6 +543,15 @@ def test_a_right_password_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> Non
             "basic_auth_users has a wrong value; allowed: a table of keys",
         ),
         ("- a", "the file has a wrong value; allowed: a table of keys"),
+        (
+            f"basic_auth_users: {{ann: '{HASH.replace('$04$', '$31$')}'}}",
+            "basic_auth_users.ann has a hash of cost 31; allowed: 4 to 14",
+        ),
+        (
+            f"basic_auth_users: {{ann: '{HASH.replace('$04$', '$03$')}'}}",
+            "basic_auth_users.ann has a hash of cost 03; allowed: 4 to 14",
+        ),
+        (f"basic_auth_users: {{'a:b': '{HASH}'}}", "basic_auth_users.a:b has a colon"),
     ],
 )
 def test_a_mistake_in_the_web_configuration_is_named(text: str, named: str, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ by side: one that is silent, or a disk that hangs, holds nobody else up.
 
 import argparse
 import ctypes
+import errno
 import fcntl
 import os
 import re
 import socket
+import stat
 import struct
 import sys
 import threading
@@ -83,6 +85,9 @@ class Helper:
         try:
             return b"ok\n" + self._page(name)
         except OSError as error:
+            # Nothing is kept of names that are no disks' here, of which there are a hundred million.
+            self._locks.pop(name, None)
+            self._pages.pop(name, None)
             return f"error: {error.strerror or error}\n".encode()
         finally:
             lock.release()
@@ -125,9 +130,8 @@ def open_socket(path: str, env: dict[str, str]) -> socket.socket:
     """
     if env.get("LISTEN_PID") == str(os.getpid()) and env.get("LISTEN_FDS") == "1":
         return socket.socket(fileno=FIRST_PASSED)
+    _remove_dead_socket(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    if os.path.exists(path):  # noqa: PTH110 - nothing more is imported here
-        os.unlink(path)  # noqa: PTH108 - as above
     before = os.umask(0o117)  # its group may ask, nobody else
     try:
         listener.bind(path)
@@ -135,6 +139,28 @@ def open_socket(path: str, env: dict[str, str]) -> socket.socket:
         os.umask(before)
     listener.listen()
     return listener
+
+
+def _remove_dead_socket(path: str) -> None:
+    """Take away the socket that a helper before this one has left.
+
+    Raises:
+        OSError: if there is something else, or a helper that still answers.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise OSError(errno.EEXIST, "is there, and is no socket", path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.settimeout(CLIENT_WITHIN_S)
+        try:
+            asking.connect(path)
+        except ConnectionRefusedError:
+            os.unlink(path)  # noqa: PTH108 - nothing more is imported here
+        else:
+            raise OSError(errno.EADDRINUSE, "another helper answers at", path)
 
 
 def main() -> NoReturn:
