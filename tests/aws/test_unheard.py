@@ -45,7 +45,7 @@ def test_a_full_quota_of_alarms_pages_each_resource_by_its_name(cloud: Cloud) ->
     assert sweep_and_evaluate(cloud, memory) == [
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")
     ]
-    assert text_of(cloud, NOT_PAGED).startswith("CRITICAL orders: credits out in ")
+    assert text_of(cloud, NOT_PAGED).startswith(f"{orders.id}: CRITICAL orders: credits out in ")
     assert orders.id in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert "LimitExceeded" in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert orders.id not in str(cloud.aws.notifications)  # an alarm of its own could not be made
@@ -69,10 +69,9 @@ def test_a_further_resource_is_named_although_the_first_one_is_still_without_an_
     assert [state for _, _, state in told] == ["OK", "ALARM"]
     named, _, _ = text_of(cloud, NOT_PAGED).partition("ALARM: ")
     # Each once, although the first has been written before.
-    assert sorted(line.split(":")[0] for line in named.splitlines()) == [
-        "CRITICAL billing",
-        "CRITICAL orders",
-    ]
+    assert sorted(line.split(":")[0] for line in named.splitlines()) == sorted(
+        [first.id, second.id]
+    )
 
 
 def test_the_alarm_resolves_when_there_is_room_again_and_the_resource_has_its_own(
@@ -174,7 +173,7 @@ def test_a_resource_whose_words_cannot_be_written_is_still_named(
     monkeypatch.setattr("burstwatch.aws.alarms.reconcile.danger_title", fail)
     told = sweep_and_evaluate(cloud, Memory())
     assert told == [(TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")]
-    assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id} is critical. No alarm: ")
+    assert text_of(cloud, NOT_PAGED).startswith(f"{disk.id}: critical. No alarm: ")
 
 
 def test_every_resource_of_a_mass_that_cannot_be_made_is_named_and_so_is_one_that_comes_later(
@@ -249,3 +248,52 @@ def test_a_topic_that_cannot_be_asked_about_wakes_nobody_and_is_asked_again(clou
         assert {problem.part for problem in swept.problems} == {"topic page", "topic notice"}
         cloud.clock.now += 60
     assert cloud.aws.notifications == []
+
+
+REAL = """ALARM: A resource is critical and its alarm could not be made, or nobody has subscribed to the topic notice.
+Now: act on the resources named above, then make room for alarms.
+OK: each alarm could be made again, and somebody hears it.
+Runbook: https://github.com/burstwatch/burstwatch/blob/main/monitoring/runbooks/not-paged.md"""
+
+
+@pytest.mark.parametrize(
+    "name", ["orders", "ALARM: x", "x ALARM: OK: all is well", "ALARM: ALARM: ", "and 3 more", MORE]
+)
+def test_each_further_resource_is_named_in_an_alarm_whatever_the_first_is_called(
+    cloud: Cloud, name: str
+) -> None:
+    deploy_standby(cloud)
+    cloud.aws.regions["us-east-1"].alarms["burstwatch-burstwatch-not-paged"]["AlarmDescription"] = REAL  # fmt: skip
+    cloud.aws.most_alarms = len(alarms(cloud))
+    cloud.aws.descriptions.clear()
+    disks, memory = [critical_disk(cloud, name)], Memory()
+    named: set[str] = set()
+    for minute in range(64):
+        if minute % 8 == 7:
+            disks.append(critical_disk(cloud, f"orders-{minute}"))
+        at = cloud.clock.now
+        for disk in disks:
+            cloud.clock.now = at
+            disk.minute(iops=3_000)
+        before = len(cloud.aws.notifications)
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+        told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
+        for (_, _, state), text in list(told)[before:]:
+            assert text.endswith(REAL)
+            if state == "ALARM":
+                named |= {disk.id for disk in disks if disk.id in text}
+    assert len(disks) == 9
+    assert named >= {disk.id for disk in disks[:-1]}  # the last is told in the next alarm
+
+
+def test_where_many_have_no_alarm_most_of_them_are_named(cloud: Cloud) -> None:
+    deploy_standby(cloud)
+    cloud.aws.regions["us-east-1"].alarms["burstwatch-burstwatch-not-paged"]["AlarmDescription"] = REAL  # fmt: skip
+    cloud.aws.most_alarms = len(alarms(cloud))
+    disks = [critical_disk(cloud, f"orders-{number}") for number in range(8)]
+    sweep_and_evaluate(cloud, Memory())
+    text = text_of(cloud, NOT_PAGED)
+    assert sum(disk.id in text for disk in disks) >= 6
+    assert "and " in text
+    assert text.endswith(REAL)

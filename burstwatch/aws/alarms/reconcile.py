@@ -188,10 +188,11 @@ def _unmade(
         for resource_id in (key,) if group is None else group.resource_ids:
             try:
                 brief = snapshot.brief(resource_id)
-                title = f"{danger_title(brief, severity)}. {resource_id}"
+                title = danger_title(brief, severity)
             except Exception:  # noqa: BLE001 - perhaps its words were what failed
-                title = f"{resource_id} is {severity}"
-            lines[resource_id, severity] = f"{title}. No alarm: {problem.error}"
+                title = severity
+            # The id comes first: there may be room for little more, and nobody else can have written it.
+            lines[resource_id, severity] = f"{resource_id}: {title}. No alarm: {problem.error}"
     return lines
 
 

@@ -52,9 +52,10 @@ PAUSE_TAG, PAUSE_S = "burstwatch:pauses-since", 600.0
 WRITTEN_TAG, CURRENT_S = "burstwatch:written-at", 180.0
 #: Text of an OK that does not mean that all is well.
 MORE = "This is no end: a further name follows, so the alarm ends for some minutes and begins anew."
-#: Begins the part of the alarm's text that is the same whatever its cause; the names stand before it.
+#: Begins the part of the alarm's text that is the same whatever its cause; the names stand before it, and no line of them begins so.
 ALWAYS = "ALARM: "
-LONGEST_LINE = 240
+#: So long may a line be, and so long where there are more than a few: what it is of stands at its beginning.
+LONGEST_LINE, LONGEST_OF_MANY, FEW = 240, 100, 3
 _COUNT = re.compile(r"and \d+ more")
 #: Fields of DescribeAlarms that PutMetricAlarm takes.
 KEPT = (
@@ -221,8 +222,17 @@ def _tell(
     )
     # A line about the same subject is of an earlier sweep.
     subjects = {_subject_of(line) for line in lines.values()}
+    told_before = [_subject_of(line) for line in _lines_of(before)]
+
+    def place_of(key: str) -> int:
+        """Where a line stands: those of whom nobody has been told yet come first, as there is not room for all."""
+        if id_fingerprint(key) not in known_members:
+            return -1
+        subject = _subject_of(lines[key])
+        return told_before.index(subject) if subject in told_before else len(told_before)
+
     lines_told = [
-        *lines.values(),
+        *(lines[key] for key in sorted(lines, key=place_of)),
         *(line for line in other_lines if _subject_of(line) not in subjects),
     ]
     problems: list[Problem] = []
@@ -249,19 +259,28 @@ def _subject_of(line: str) -> str:
 
 def _lines_of(text: str) -> list[str]:
     """The lines of an alarm's text about who is concerned."""
-    head, _, _ = text.partition(ALWAYS)
+    head = text.removesuffix(_always(text))
     return [
         line for line in head.splitlines() if line and line != MORE and not _COUNT.fullmatch(line)
     ]
 
 
+def _always(text: str) -> str:
+    """The part of an alarm's text that is the same whatever its cause: from the last line on that begins like it."""
+    at = f"\n{text}".rfind(f"\n{ALWAYS}")
+    return text if at < 0 else text[at:]
+
+
 def _text(lines: Sequence[str], before: str) -> str:
     """The lines, the first of them first; and what the alarm says whatever its cause, from ``ALARM:`` on."""
-    always = before[before.find(ALWAYS) :] if ALWAYS in before else before
+    always = _always(before)
     room = DESCRIPTION_LENGTH - len(always) - len(f"\nand {len(lines)} more\n")
+    longest = LONGEST_LINE if len(lines) <= FEW else LONGEST_OF_MANY
     kept: list[str] = []
     for line in lines:
-        short = cut(" ".join(line.split()), LONGEST_LINE)
+        short = cut(" ".join(line.split()), longest)
+        if short.startswith(ALWAYS):  # as somebody has called it
+            short = f"- {short}"
         if len(short) + 1 > room:
             break
         kept.append(short)
