@@ -69,7 +69,9 @@ def test_each_thing_that_is_left_is_named_with_the_command_that_removes_it(cloud
     assert not [name for name in removed if "/other/" in name]
     code, out, _ = burstwatch(cloud, "cleanup")
     assert code == 1
-    assert "remove it with" in out.splitlines()[0]
+    names, _, commands = out.partition("\n\nWhat removes them:\n")
+    assert names.splitlines()[0].split() == ["what", "name"]
+    assert set(commands.splitlines()) == set(removed.values())
 
 
 @pytest.mark.parametrize(
