@@ -57,7 +57,8 @@ export class Topics extends Construct {
               'aws:SourceArn': Stack.of(this).formatArn({
                 service: 'cloudwatch',
                 resource: 'alarm',
-                resourceName: '*',
+                // Alarms of other names have no business with whoever is paged.
+                resourceName: 'burstwatch*',
                 arnFormat: ArnFormat.COLON_RESOURCE_NAME,
               }),
             },

@@ -39,6 +39,9 @@ test('CloudWatch may deliver each alarm: alarm, topic and key let it through', (
       assert.equal(publish?.Action, 'sns:Publish');
       assert.equal(target(publish.Resource), topicId);
       assert.equal(publish.Condition.StringEquals['aws:SourceAccount'], '111122223333');
+      // Alarms of our names alone: those of sweeps begin with burstwatch/, those of the stack with burstwatch-.
+      assert.match(JSON.stringify(publish.Condition.ArnLike['aws:SourceArn']), /:alarm:burstwatch\*"/);
+      assert.match(alarm.Properties.AlarmName, /^burstwatch-/);
     }
   }
 });

@@ -37,15 +37,14 @@ HOSTILE = tuple(dict.fromkeys(quotes.format(runs) for runs in RUNS for quotes in
 #: How the names stand in the account: volumes, their owners, alarms.
 VOLUMES = 40
 READ_AT_ONCE = 4_000
-COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("scan",),
+#: What prints commands beside names, and all else that has an output.
+BY_NAME = (("scan",), ("advise", "--days", "3"), ("cleanup",))
+COMMANDS = (
     ("scan", "--ended", "2"),
     ("top",),
-    ("advise", "--days", "3"),
     ("advise", "--days", "3", "--markdown"),
     ("audit-alarms",),
     ("doctor",),
-    ("cleanup",),
     ("episodes",),
     ("explain", "ID"),
     ("explain", "ID", "--hours", "2"),
@@ -118,7 +117,14 @@ def to_be_copied(output: str) -> list[str]:
     return pieces
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        *BY_NAME,
+        *(pytest.param(command, marks=pytest.mark.many) for command in COMMANDS),
+    ],
+    ids=" ".join,
+)
 def test_no_shell_runs_a_name_out_of_what_a_command_prints(
     crowd: Cloud, command: tuple[str, ...], tmp_path: Path
 ) -> None:
