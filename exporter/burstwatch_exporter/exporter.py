@@ -13,7 +13,13 @@ from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.cloud import Cloud, make_host_clients
 from burstwatch_exporter.config_file import HostConfig, read_config_file
 from burstwatch_exporter.credits.published import CloudAnswer
-from burstwatch_exporter.credits.state import SavedState, keep_aside, read_state, write_state
+from burstwatch_exporter.credits.state import (
+    NOTHING_SAVED,
+    SavedState,
+    keep_aside,
+    read_state,
+    write_state,
+)
 from burstwatch_exporter.host import Host
 from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.instance_types import find_type
@@ -124,7 +130,7 @@ class Exporter:
                 self._state_is_strange = False
             write_state(
                 self._options.state_file,
-                SavedState(volumes=self.host.saved(), network=self._network.saved()),
+                SavedState(format=1, volumes=self.host.saved(), network=self._network.saved()),
             )
             self._saved_wall_s = self._clock.wall()
 
@@ -247,7 +253,7 @@ class Exporter:
     def _read_state(self) -> SavedState:
         """What an earlier process saved; nothing where that cannot be read, which is told."""
         path = self._options.state_file
-        state = SavedState()
+        state = NOTHING_SAVED
         if path is not None:
             with self.sources.attempt("state"):
                 state = read_state(path)

@@ -29,7 +29,7 @@ def write_until(path: Path, killed_at: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.setprofile(count)
-    write_state(path, SavedState(volumes=[some(2.0)]))
+    write_state(path, SavedState(format=1, volumes=[some(2.0)]))
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     survived: list[float] = []
     status = 1
     while status:
-        write_state(path, SavedState(volumes=[some(1.0)]))
+        write_state(path, SavedState(format=1, volumes=[some(1.0)]))
         child = os.fork()
         if child == 0:
             write_until(path, len(survived))

@@ -83,7 +83,7 @@ def test_the_draft_of_a_killed_writer_is_written_over_and_its_mode_is_corrected(
     draft = tmp_path / ".state.json.new"
     draft.write_text("x" * 10_000)
     draft.chmod(0o644)
-    write_state(tmp_path / "state.json", SavedState(volumes=[some(1.0)]))
+    write_state(tmp_path / "state.json", SavedState(format=1, volumes=[some(1.0)]))
     assert read_state(tmp_path / "state.json").volumes
     assert stat.S_IMODE((tmp_path / "state.json").stat().st_mode) == 0o600
     assert sorted(tmp_path.iterdir()) == [tmp_path / "state.json"]
@@ -154,7 +154,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_on_a_full_disk_what_was_there_is_there_still(small_disk: Path) -> None:
     path = small_disk / "state.json"
-    write_state(path, SavedState(volumes=[some(1.0)]))
+    write_state(path, SavedState(format=1, volumes=[some(1.0)]))
     (small_disk / "hog").write_bytes(b"")
     with contextlib.suppress(OSError), (small_disk / "hog").open("ab") as hog:
         while True:

@@ -246,7 +246,7 @@ def learned(wire: Wire, tmp_path: Path) -> Path:
     assert level == pytest.approx(0.5, abs=0.1)
     assert read(source)[0]["last_burst_seconds", "in"] == pytest.approx(100, rel=0.15)
     path = tmp_path / "state.json"
-    write_state(path, SavedState(network=source.saved()))
+    write_state(path, SavedState(format=1, volumes=(), network=source.saved()))
     return path
 
 

@@ -133,8 +133,8 @@ def test_another_bucket_than_was_saved_begins_anew(machine: Machine) -> None:
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    assert read_state(path) == SavedState()
-    write_state(path, SavedState(volumes=[some(3.0)]))
+    assert read_state(path) == SavedState(format=1, volumes=())
+    write_state(path, SavedState(format=1, volumes=[some(3.0)]))
     assert read_state(path).by_key == {"vol-0123456789abcdef0": some(3.0)}
 
 
@@ -164,7 +164,7 @@ def test_a_state_is_on_the_disk_before_it_takes_the_place_of_the_one_before(
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", replaced)
-    write_state(tmp_path / "state.json", SavedState(volumes=[some(1.0)]))
+    write_state(tmp_path / "state.json", SavedState(format=1, volumes=[some(1.0)]))
     assert done == ["sync", "replace", "sync"]  # the file, then its name
 
 
@@ -174,6 +174,9 @@ BAD = {
     "not utf-8": b"\xff\xfe",
     "another format": '{"format": 2, "volumes": []}',
     "a list": "[]",
+    "nothing in it": "{}",
+    "no format": '{"volumes": []}',
+    "no volumes": '{"format": 1}',
     "no number": json.dumps({"format": 1, "volumes": [{"key": "x"}]}),
     "deep": "[" * 100_000,
 }
@@ -239,7 +242,7 @@ def test_no_value_that_cannot_be_is_taken_from_a_state(
     tmp_path: Path, where: tuple[str, ...], value: object
 ) -> None:
     path = tmp_path / "state.json"
-    write_state(path, SavedState(volumes=[some(3.0)]))
+    write_state(path, SavedState(format=1, volumes=[some(3.0)]))
     whole = json.loads(path.read_text())
     inner = whole["volumes"][0]
     for name in where[:-1]:

@@ -279,8 +279,6 @@ def _text(lines: Sequence[str], before: str) -> str:
     kept: list[str] = []
     for line in lines:
         short = cut(" ".join(line.split()), longest)
-        if short.startswith(ALWAYS):  # as somebody has called it
-            short = f"- {short}"
         if len(short) + 1 > room:
             break
         kept.append(short)

@@ -85,14 +85,17 @@ class SavedNetwork:
 class SavedState:
     """The whole file. An earlier version wrote nothing of the network."""
 
-    format: Literal[1] = 1
-    volumes: Sequence[Saved] = ()
+    format: Literal[1]
+    volumes: Sequence[Saved]
     network: Sequence[SavedNetwork] = ()
 
     @property
     def by_key(self) -> dict[str, Saved]:
         """The volumes by their keys."""
         return {saved.key: saved for saved in self.volumes}
+
+
+NOTHING_SAVED = SavedState(format=1, volumes=())
 
 
 def read_state(path: Path) -> SavedState:
@@ -105,7 +108,7 @@ def read_state(path: Path) -> SavedState:
     try:
         return read_json(path, SavedState)
     except FileNotFoundError:
-        return SavedState()
+        return NOTHING_SAVED
     except ValueError as error:
         msg = f"{path} is not a valid state file ({error}): it is kept as {path.name}.kept-TIME, and the balances of before are not known"
         raise ValueError(msg) from error
