@@ -425,14 +425,16 @@ def test_a_network_that_has_run_out_is_on_the_page_for_people(wire: Wire) -> Non
     wire.does(source, 1e5, 50)
     assert "network" not in page()
     wire.does(source, 1e5, 250)
-    assert "the inbound network (made.up) and 1 more have run out of credits" in page()
+    assert "The inbound network (made.up) and 1 more have run out of credits" in page()
     wire.does(source, 0.0, 2_000)
     wire.does(source, 1e5, 300)
     wire.does(source, 0.0, 2_000)
     assert "Nothing runs out at this load." in page()
     assert "about 100%" in page()
     wire.does(source, 2e4, 300)
-    assert "the inbound network (made.up) runs out in 10 min at this load, and 1 more" in page()
+    assert (
+        "The inbound network (made.up) runs out in about 10 min at this load, and 1 more" in page()
+    )
 
 
 def test_a_capture_has_the_counters_of_the_network(

@@ -5,6 +5,7 @@ most urgent first (run out, will run out, unknown), and it needs no script.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -249,10 +250,13 @@ def _summary(rows: Sequence[Row]) -> list[str]:
         sentences.append(f"{first_of(out)} {'have' if len(out) > 1 else 'has'} run out of credits.")
     if soon:
         also = f", and {len(soon) - 1} more after it" if len(soon) > 1 else ""
-        sentences.append(f"{soon[0].name} runs out in {span(soon[0].left_s)} at this load{also}.")
+        time_left = soon[0].cells[HEADINGS.index("time left")]
+        sentences.append(f"{soon[0].name} runs out in {time_left} at this load{also}.")
     if unknown:
         sentences.append(f"How long {first_of(unknown)} will last is unknown.")
-    return sentences or ["Nothing runs out at this load."]
+    # The name of a device stays as it is, a word does not begin a sentence so.
+    begun = [re.sub("^the ", "The ", sentence) for sentence in sentences]
+    return begun or ["Nothing runs out at this load."]
 
 
 def _table(rows: Sequence[Row]) -> str:
