@@ -39,13 +39,24 @@ URGENCY = (OUT, SOON, UNKNOWN, WELL, NO_CREDITS)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One volume or the CPU, as a row of the table. ``left_s`` orders the rows of one urgency."""
+    """One volume or the CPU, as a row of the table. ``left_s`` orders the rows of one urgency.
+
+    ``columns`` are what it is: its device, volume, mountpoint and type.
+    """
 
     urgency: str
     left_s: float
     name: str
-    cells: tuple[str, ...]
+    columns: tuple[str, str, str, str]
+    balance: str
+    time_left: str
+    at_full_burst: str
     remark: str = ""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands below each of the headings."""
+        return (*self.columns, self.balance, self.time_left, self.at_full_burst)
 
 
 def landing(
@@ -106,17 +117,17 @@ def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
         remark = "nobody says what type it is: let --aws=ec2 ask, or name it in --config.file"
         return Row(
             urgency=UNKNOWN, left_s=math.inf, name=name,
-            cells=(*named, "unknown", "unknown", "unknown"), remark=remark,
+            columns=named, balance="unknown", time_left="unknown", at_full_burst="unknown", remark=remark,
         )  # fmt: skip
     if spec.bucket is None:
         return Row(
             urgency=NO_CREDITS, left_s=math.inf, name=name,
-            cells=(*named, "no credits", "-", "-"), remark=_doubted(view),
+            columns=named, balance="no credits", time_left="-", at_full_burst="-", remark=_doubted(view),
         )  # fmt: skip
     if account is None:
         return Row(
             urgency=UNKNOWN, left_s=0.0, name=name,
-            cells=(*named, "unknown", "unknown", "unknown"), remark=_doubted(view) or "it has not been read yet",
+            columns=named, balance="unknown", time_left="unknown", at_full_burst="unknown", remark=_doubted(view) or "it has not been read yet",
         )  # fmt: skip
     urgency, left_s, time_left = _left(view, account)
     interval, capacity = account.interval, account.bucket.capacity
@@ -124,12 +135,10 @@ def _volume_row(view: View, mountpoints: Sequence[str]) -> Row:
         urgency=urgency,
         left_s=left_s,
         name=name,
-        cells=(
-            *named,
-            _balance(interval.low / capacity, interval.high / capacity),
-            time_left,
-            span(account.projection.worst_s),
-        ),
+        columns=named,
+        balance=_balance(interval.low / capacity, interval.high / capacity),
+        time_left=time_left,
+        at_full_burst=span(account.projection.worst_s),
         remark=_remark(view, account),
     )
 
@@ -189,15 +198,10 @@ def _cpu_row(cpu: CpuAccount) -> Row:
         urgency=urgency,
         left_s=left_s,
         name=f"the CPU ({cpu.instance_type})",
-        cells=(
-            "CPU",
-            "-",
-            "-",
-            cpu.instance_type,
-            _balance(low, high),
-            time_left,
-            span(cpu.worst_s),
-        ),
+        columns=("CPU", "-", "-", cpu.instance_type),
+        balance=_balance(low, high),
+        time_left=time_left,
+        at_full_burst=span(cpu.worst_s),
     )
 
 
@@ -218,15 +222,10 @@ def _network_row(account: NetworkAccount) -> Row:
         urgency=urgency,
         left_s=left_s,
         name=f"the {account.direction}bound network ({account.instance_type})",
-        cells=(
-            f"network {account.direction}",
-            "-",
-            "-",
-            account.instance_type,
-            balance,
-            time_left,
-            "-",
-        ),
+        columns=(f"network {account.direction}", "-", "-", account.instance_type),
+        balance=balance,
+        time_left=time_left,
+        at_full_burst="-",
     )
 
 
@@ -250,8 +249,7 @@ def _summary(rows: Sequence[Row]) -> list[str]:
         sentences.append(f"{first_of(out)} {'have' if len(out) > 1 else 'has'} run out of credits.")
     if soon:
         also = f", and {len(soon) - 1} more after it" if len(soon) > 1 else ""
-        time_left = soon[0].cells[HEADINGS.index("time left")]
-        sentences.append(f"{soon[0].name} runs out in {time_left} at this load{also}.")
+        sentences.append(f"{soon[0].name} runs out in {soon[0].time_left} at this load{also}.")
     if unknown:
         sentences.append(f"How long {first_of(unknown)} will last is unknown.")
     # The name of a device stays as it is, a word does not begin a sentence so.
