@@ -13,7 +13,8 @@ import pytest
 
 from burstwatch_exporter.credits.snapshot import View
 from burstwatch_exporter.measure import run as measure_run
-from burstwatch_exporter.measure.jobs import read_jobs
+from burstwatch_exporter.measure.fio import parse_output
+from burstwatch_exporter.measure.jobs import Step, job_text, read_jobs
 from burstwatch_exporter.measure.profiles import profiles
 from burstwatch_exporter.measure.scratch import (
     lay_out,
@@ -32,6 +33,8 @@ SHORT = {
     "dd-drain": "--runtime-s=0.5", "dbench": "--runtime-s=2", "fio-4k-qd4": "--runtime-s=0.3",
     "fio-16k-4jobs": "--runtime-s=0.3",
 }  # fmt: skip
+#: More jobs are no other case, and take long to start.
+MANY_JOBS = 8
 #: Many steps, or long ones: not for the inner loop.
 LONG = {*SHORT} - {"probe", "dd-drain"}
 
@@ -75,6 +78,40 @@ def test_fio_itself_takes_every_job_file(path: Path, program: Callable[[str], st
         check=False,
     )
     assert (checked.returncode, checked.stderr) == (0, "")
+
+
+STEPS = [
+    step
+    for profile in profiles().values()
+    for step in profile.steps
+    if step.tool == "fio" and step.jobs <= MANY_JOBS
+]
+
+
+@pytest.mark.parametrize(
+    "step", STEPS, ids=lambda step: f"{step.name}-{step.block_kib:g}-{step.depth}"
+)
+def test_fio_itself_ends_at_its_bound_with_nobody_looking(
+    step: Step, tmp_path: Path, program: Callable[[str], str]
+) -> None:
+    """A quarter more than its file has, so that it has to begin it again, and not one operation beyond."""
+    size_mib = max(1.0, step.block_kib * step.jobs / 1024)
+    blocks = size_mib * 1024 / step.block_kib
+    bounded = replace(
+        step, size_mib=size_mib, rate_iops=None, most_ios=max(1.25 * blocks, step.jobs)
+    )
+    scratch = tmp_path / "scratch"
+    scratch.write_bytes(bytes(round(size_mib * 2**20)))
+    job = tmp_path / "job.fio"
+    job.write_text(job_text(bounded, scratch=str(scratch), log=str(tmp_path / "log")))
+    printed = subprocess.check_output(
+        [program("fio"), "--output-format=json", "--eta=never", job],
+        cwd=tmp_path,
+        text=True,
+        timeout=60,
+    )
+    total_ios = parse_output(printed).total_ios
+    assert total_ios == (bounded.most_ios_per_job or 0) * step.jobs <= bounded.most_ios
 
 
 def test_the_result_is_shown_and_drawn_again_from_its_file(

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from burstwatch_exporter.measure import command
-from burstwatch_exporter.measure.process import Process
+from burstwatch_exporter.measure.process import UNWATCHED_S, Process
+from burstwatch_exporter.measure.watch import Watch
+from tests.exporter.kill_trials import survivors
 from tests.exporter.measuring import GOOD, OUTPUT, VERSION, fio, step
 from tests.exporter.planted import DISK, Planted, fake_program
 
@@ -215,3 +217,56 @@ def test_a_program_ends_as_itself_whoever_keeps_it(tmp_path: Path) -> None:
         with ExitStack() as stack:
             program.start(stack)
             assert program.process.wait(60) == code
+
+
+def test_a_program_that_nobody_watches_any_more_is_killed_and_its_record_says_why(
+    host: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped by Ctrl-Z this process keeps no budget, so the keeper ends what would spend it."""
+    running, ended = host.root / "running", host.root / "ended"
+    path = fio(host, f"touch {running}", f"sleep 20; touch {ended}")
+    was_stopped: list[float] = []
+
+    def pause(_: Watch) -> None:
+        time.sleep(0.05)
+        if running.exists() and not was_stopped:
+            was_stopped.append(time.monotonic())
+            while survivors(str(host.root / "bin" / "fio")):
+                time.sleep(0.05)
+
+    monkeypatch.setattr(Watch, "pause", pause)
+    assert host.measure("--size-mib=1", path=path) == 1
+    assert "nobody watched fio for 1 s" in step(host)["failed"]
+    assert not ended.exists()
+    assert host.left_behind() == []
+
+
+def test_a_program_that_is_watched_is_let_run_however_long(tmp_path: Path) -> None:
+    program = Process(
+        args=["/bin/sleep", f"{3 * UNWATCHED_S}"],
+        printed=tmp_path / "out",
+        errors=tmp_path / "err",
+    )
+    with ExitStack() as stack:
+        program.start(stack)
+        while program.is_running():
+            time.sleep(0.05)
+    assert program.process.returncode == 0
+
+
+def test_more_spent_than_allowed_is_said(host: Planted) -> None:
+    """Somebody else takes more between two looks than there was left."""
+    path = fio(
+        host, f'cp {GOOD} "$out"', host.once_started(lambda: spend(host, 200_000)), "sleep 1"
+    )
+    assert host.measure("--size-mib=1", "--budget-percent=2", path=path) in {0, 1}
+    record: Any = host.record()
+    overspent = record["volumes"][0]["credit"]["spent_most"] - record["budget"]
+    assert overspent > 90_000
+    assert record["overspent"] == pytest.approx(overspent)
+    assert "credits more than the budget of 108,000 were spent" in host.out
+
+
+def spend(host: Planted, ops: int) -> None:
+    host.ops += ops
+    host.write()

@@ -161,7 +161,8 @@ def test_a_record_is_read_as_it_was_written(path: Path, tmp_path: Path) -> None:
     record = read_result(path)
     write_record(tmp_path / record.filename, record)
     assert read_result(tmp_path / record.filename) == record
-    assert json.loads(result_json(record)) == json.loads(path.read_text())
+    # These are older than its newest field.
+    assert json.loads(result_json(record)) == {"overspent": 0.0, **json.loads(path.read_text())}
 
 
 @given(data=st.data())

@@ -32,13 +32,22 @@ KIB = 2**10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step(IoPattern):
-    """One run of one program. ``options`` are fio's, without those that are said here."""
+    """One run of one program. ``options`` are fio's, without those that are said here.
+
+    ``most_ios`` is how many operations it may do in all: the program itself ends there, whoever looks or does not.
+    """
 
     name: str
     tool: Tool
     runtime_s: float
     size_mib: float
+    most_ios: float = math.inf
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def most_ios_per_job(self) -> int | None:
+        """The operations of each job, at least one; None without a bound."""
+        return None if math.isinf(self.most_ios) else max(1, int(self.most_ios / self.jobs))
 
     @property
     def least_rate(self) -> float:
@@ -111,6 +120,10 @@ def job_text(step: Step, *, scratch: str, log: str) -> str:
         "log_avg_msec": "1000",
         "per_job_logs": "0",
     }
+    if step.most_ios_per_job is not None:
+        # fio ends at its runtime nevertheless, and begins its file again as often as it takes.
+        options.pop("time_based", None)
+        options["io_size"] = f"{step.most_ios_per_job * step.block_kib * KIB:.0f}"
     if step.rate_iops is not None:
         per_job = step.rate_iops / step.jobs
         ways = [per_job * share for share in (step.read_share, 1 - step.read_share)]

@@ -120,5 +120,6 @@ def parse_dd(text: str, *, block_bytes: int, seconds: float) -> Outcome:
         version="dd",
         read=None,
         write=Way(iops=ops / seconds, mib_s=total / MIB / seconds),
+        total_ios=ops,
         raw=text,
     )

@@ -1,5 +1,6 @@
 """The programs that measure: how each is started, ended and understood."""
 
+import math
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 from burstwatch_exporter.measure import fio
 from burstwatch_exporter.measure.jobs import KIB, Step, job_text
 from burstwatch_exporter.measure.outputs import Outcome, OutputError, parse_dbench, parse_dd
-from burstwatch_exporter.measure.process import Process
+from burstwatch_exporter.measure.process import Process, end_all
 from burstwatch_exporter.measure.scratch import scratch_folder
 
 #: In its first second dbench only warms up.
@@ -42,14 +43,14 @@ class Program(ABC):
 
     def is_running(self) -> bool:
         """True if it still does something; a part that has to run again is started again."""
-        return self._process.process.poll() is None
+        return self._process.is_running()
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
         """Tell it to end, and make it after so long, later while it ``may_write`` its result.
 
         Returns whether it has ended.
         """
-        return self._process.end(self.ends_with, patience_s=patience_s, may_write=may_write)
+        return end_all([self._process], self.ends_with, patience_s=patience_s, may_write=may_write)
 
     @abstractmethod
     def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:
@@ -164,13 +165,16 @@ class _Dd(Program):
         folder = place.folder / step.name
         folder.mkdir()
         self._block = round(step.block_kib * KIB)
-        count = max(1, round(step.size_mib * KIB * KIB) // step.jobs // self._block)
+        part = max(1, round(step.size_mib * KIB * KIB) // step.jobs // self._block)
+        most = step.most_ios_per_job
+        self._largest = part if most is None else min(part, most)
+        self._ios_left = math.inf if most is None else most * step.jobs
         self._until, self._stack = time.monotonic() + step.runtime_s, stack
         self._copies = [
             Process(
                 args=[
                     path, "if=/dev/zero", f"of={place.scratch}", f"bs={self._block}",
-                    f"count={count}", f"seek={count * i}", "oflag=direct", "conv=notrunc,nocreat",
+                    f"seek={part * i}", "oflag=direct", "conv=notrunc,nocreat",
                 ],
                 printed=folder / f"{i}.stdout",
                 errors=folder / f"{i}.stderr",
@@ -179,29 +183,30 @@ class _Dd(Program):
             for i in range(step.jobs)
         ]  # fmt: skip
         for copy in self._copies:
-            copy.start(stack)
+            self._start(copy)
+
+    def _start(self, copy: Process) -> None:
+        """Let it write its part, or what the bound leaves of it."""
+        count = int(min(self._largest, self._ios_left))
+        self._ios_left -= count
+        copy.start(self._stack, f"count={count}")
 
     def is_running(self) -> bool:
-        if time.monotonic() >= self._until:
+        ended = [copy for copy in self._copies if not copy.is_running()]
+        if time.monotonic() >= self._until or any(copy.process.returncode for copy in ended):
             return False
-        for copy in self._copies:
-            code = copy.process.poll()
-            if code:
-                return False
-            if code == 0:
-                copy.start(self._stack)
-        return True
+        resting = 0
+        for copy in ended:
+            if self._ios_left > 0:
+                self._start(copy)
+            else:
+                resting += 1
+        return resting < len(self._copies)
 
     def end(self, patience_s: float, *, may_write: Callable[[], bool]) -> bool:
         """Stop all copies of dd at once, and kill those that go on. Returns whether all have ended."""
         self._failed = [copy for copy in self._copies if copy.process.poll()]
-        for copy in self._copies:  # all at once, or the last would go on meanwhile
-            copy.tell(signal.SIGINT)
-        ended = [
-            copy.end(signal.SIGINT, patience_s=patience_s, may_write=may_write)
-            for copy in self._copies
-        ]
-        return all(ended)
+        return end_all(self._copies, signal.SIGINT, patience_s=patience_s, may_write=may_write)
 
     def outcome(self, ran_s: float, *, was_stopped: bool) -> Outcome:
         for copy in self._failed:

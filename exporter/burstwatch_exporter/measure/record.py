@@ -107,7 +107,10 @@ class DrainRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """A whole measurement. ``stopped`` and ``failed`` are empty where it went to its end."""
+    """A whole measurement. ``stopped`` and ``failed`` are empty where it went to its end.
+
+    ``overspent`` is the most that any volume was charged beyond the budget, by whatever I/O.
+    """
 
     format: Literal[1]
     profile: str
@@ -128,6 +131,7 @@ class Record:
     volumes: Sequence[VolumeRecord]
     steps: Sequence[StepRecord]
     drain: DrainRecord | None = None
+    overspent: float = 0.0
 
     @property
     def is_whole(self) -> bool:

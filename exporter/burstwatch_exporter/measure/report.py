@@ -119,7 +119,13 @@ def remarks(record: Record) -> list[str]:
     lines = [*_reasons(record), *(line for step in record.steps for line in minutes(step))]
     if record.drain is not None:
         lines += _drain_lines(record.drain, record.volumes[0].unit if record.volumes else "io")
-    return [*lines, *(_spent_line(volume) for volume in record.volumes), *ends(record)]
+    lines += [_spent_line(volume) for volume in record.volumes]
+    if record.budget is not None and record.overspent > 0:
+        lines.append(
+            f"up to {number(record.overspent)} credits more than the budget of {number(record.budget)} were spent: other "
+            "programs' I/O counts too"
+        )
+    return [*lines, *ends(record)]
 
 
 def heading(record: Record) -> str:

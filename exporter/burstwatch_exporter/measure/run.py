@@ -9,7 +9,7 @@ from burstwatch_exporter.measure.drain import ServedSample
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.outputs import Outcome, OutputError
 from burstwatch_exporter.measure.programs import Place, start
-from burstwatch_exporter.measure.watch import Stop, StopCause, Watch
+from burstwatch_exporter.measure.watch import BUDGET_SPENT, Stop, StopCause, Watch
 
 #: A program that is told to end has so long beside what it waits for, before it is killed.
 ENDS_WITHIN_S = 1.0
@@ -59,8 +59,8 @@ def run_step(
 ) -> Run:
     """Run it until its time is over, the volumes have spent ``allowed`` in all, or ``until`` is so.
 
-    ``in_flight`` is what the operations cost that it has on the way at a time, ``patience_s`` how
-    long an empty bucket takes to serve them: fio ends when all have come back.
+    ``in_flight`` is what it may spend after it is told to end, or while nobody watches; ``patience_s`` is how
+    long an empty bucket takes to serve its last operations: fio ends when all have come back.
     """
     watch.begin(step.name, in_flight=in_flight)
     stopped: Stop | None = None
@@ -97,7 +97,16 @@ def run_step(
         except OutputError as error:
             why = f"{error} (stopped: {run.stopped.why})" if run.stopped else str(error)
             return replace(run, failed=why)
+    if run.stopped is None and not is_enough and _has_reached_its_bound(step, outcome):
+        run = replace(run, stopped=BUDGET_SPENT)
     return replace(run, outcome=outcome, contradiction=_contradiction(step, run, outcome))
+
+
+def _has_reached_its_bound(step: Step, outcome: Outcome) -> bool:
+    """True if it ended by itself, because it had done all operations that it might."""
+    if outcome.total_ios is None or step.most_ios_per_job is None:
+        return False
+    return outcome.total_ios >= step.most_ios_per_job * step.jobs
 
 
 def _contradiction(step: Step, run: Run, outcome: Outcome) -> str:

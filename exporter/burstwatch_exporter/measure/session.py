@@ -18,6 +18,7 @@ from burstwatch_exporter.measure.drain import (
 from burstwatch_exporter.measure.expect import DiskLimits
 from burstwatch_exporter.measure.jobs import Step
 from burstwatch_exporter.measure.plan import Plan, StepPlan
+from burstwatch_exporter.measure.process import UNWATCHED_S
 from burstwatch_exporter.measure.profiles import Profile
 from burstwatch_exporter.measure.programs import Place
 from burstwatch_exporter.measure.record import iops_of, step_record, volume_record
@@ -117,11 +118,21 @@ class Session:
         self, planned: StepPlan, step: Step, place: Place, *, allowed: float,
         until: Callable[[Sequence[ServedSample]], bool] = lambda _: False,
     ) -> Run:  # fmt: skip
-        """Run one step and note what came of it, even if it could not be begun."""
+        """Run one step and note what came of it, even if it could not be begun.
+
+        The program itself ends when it has done what ``allowed`` pays for. dbench has no such bound, so what the
+        volume can spend until the keeper ends it is kept back.
+        """
+        beyond = planned.in_flight
+        if step.tool == "dbench" and self._plan.credit is not None:
+            beyond += UNWATCHED_S * self._plan.credit.bucket.burst
+        if planned.price > 0 and math.isfinite(allowed):
+            left = max(0.0, allowed - self._watch.now.spent_most)
+            step = replace(step, most_ios=min(step.most_ios, left / planned.price))
         try:
             run = run_step(
                 step, place, self._watch, programs=self._programs, allowed=allowed,
-                in_flight=planned.in_flight, patience_s=planned.last_ones_s, until=until,
+                in_flight=beyond, patience_s=planned.last_ones_s, until=until,
             )  # fmt: skip
         except OSError as error:
             run = Run(
@@ -146,8 +157,9 @@ class Session:
             return spent > most or has_fallen(samples, below=middle)
 
         longest_s = min(planned.step.runtime_s, LATE * planned.runs_s)
-        step = replace(planned.step, runtime_s=longest_s)
         most = LATE * (before.high + bucket.refill * planned.runs_s)
+        most_ios = most * planned.expected.best.iops / planned.credits_per_s
+        step = replace(planned.step, runtime_s=longest_s, most_ios=most_ios)
         run = self._run(planned, step, place, allowed=budget, until=is_over)
         bucket_estimate = estimate(run.samples, interval=before, capacity=bucket.capacity)
         if self._ends_all(run) or run.failed or bucket_estimate is None:
@@ -233,6 +245,11 @@ class Session:
         """Collect the record of the session."""
         watch, target = self._watch, self._target
         budget = watch.bounds.budget
+        volumes = [
+            volume_record(view, watch.began, watch.now, is_counted=self._is_counted)
+            for view in target.views
+        ]
+        spent = [volume.credit.spent_most for volume in volumes if volume.credit is not None]
         return rec.Record(
             format=rec.FORMAT,
             profile=self._profile.name,
@@ -252,12 +269,10 @@ class Session:
             floor_ratio=self._about.floor_ratio,
             stopped=self._stopped.why if self._stopped else "",
             failed=self._failed,
-            volumes=[
-                volume_record(view, watch.began, watch.now, is_counted=self._is_counted)
-                for view in target.views
-            ],
+            volumes=volumes,
             steps=self._steps,
             drain=self._drain,
+            overspent=max([0.0, *(credits_spent - budget for credits_spent in spent)]),
         )
 
 
