@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeVar, get_args, get_origin
+from typing import Any, Literal, TextIO, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 import msgspec.structs
@@ -53,6 +53,19 @@ def read_yaml(path: Path) -> object:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         msg = f"{path} is not allowed YAML: {' '.join(str(error).split())}"
         raise ValueError(msg) from error
+
+
+#: An inode, when it was last written, and its size: what is put in place of a file has another one.
+Stamp: TypeAlias = tuple[int, int, int]
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What tells one writing of a file from the next; None for one that cannot be looked at."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _read_bytes(path: Path) -> bytes:

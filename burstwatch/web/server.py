@@ -15,6 +15,7 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
+from burstwatch.files import Stamp, stamp_of
 from burstwatch.web.address import Address
 from burstwatch.web.app import App, network_of
 from burstwatch.web.config import Tls
@@ -262,13 +263,5 @@ class _CurrentTls:
                 LOG.warning("%s", self.problem)
         return self._context
 
-    def _look(self) -> tuple[object, ...]:
-        """The files' times, inodes and sizes; None for one that cannot be read."""
-        stamps: list[object] = []
-        for path in self._tls.files:
-            try:
-                status = path.stat()
-                stamps.append((status.st_mtime_ns, status.st_ino, status.st_size))
-            except OSError:
-                stamps.append(None)
-        return tuple(stamps)
+    def _look(self) -> tuple[Stamp | None, ...]:
+        return tuple(map(stamp_of, self._tls.files))

@@ -6,7 +6,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from burstwatch.ebs.volumes import InstanceLimits
-from burstwatch.files import put_in_place
+from burstwatch.files import Stamp, put_in_place, stamp_of
 from burstwatch.kinds._cpu import cpu_spec, is_burstable
 from burstwatch.web.exposition import encode
 from burstwatch_exporter.clock import Clock
@@ -57,6 +57,8 @@ class Exporter:
         self.instance_type = options.instance_type
         self.sources = Sources(clock.boot)
         self._state_is_strange = False
+        # Of the state file as it was last read or written here.
+        self._state_stamp: Stamp | None = None
         self._is_without_limits = False
         self._made_s: float | None = None
         self._told_by_ec2: CloudAnswer | None = None
@@ -124,14 +126,20 @@ class Exporter:
         self._saved_at = self._clock.boot()
         if self._options.state_file is None:
             return
-        with self.sources.attempt("state"):
+        path = self._options.state_file
+        with self.sources.attempt("state") as attempt:
             if self._state_is_strange:
-                keep_aside(self._options.state_file, wall_s=self._clock.wall())
+                keep_aside(path, wall_s=self._clock.wall())
                 self._state_is_strange = False
+            if stamp_of(path) not in {None, self._state_stamp}:
+                attempt.problems.append(
+                    f"another process has written {path}, and this one writes over it: give each its own --state.file"
+                )
             write_state(
-                self._options.state_file,
+                path,
                 SavedState(format=1, volumes=self.host.saved(), network=self._network.saved()),
             )
+            self._state_stamp = stamp_of(path)
             self._saved_wall_s = self._clock.wall()
 
     def scrape(self, accept: str = "") -> tuple[str, bytes]:
@@ -256,6 +264,7 @@ class Exporter:
         state = NOTHING_SAVED
         if path is not None:
             with self.sources.attempt("state"):
+                self._state_stamp = stamp_of(path)
                 state = read_state(path)
             self._state_is_strange = self.sources.outcomes["state"].has_failed
         return state

@@ -224,6 +224,23 @@ def test_a_state_that_is_too_large_is_kept_and_one_that_is_gone_stops_nothing(
     assert exporter.sources.outcomes["state"].is_up
 
 
+def test_two_that_write_one_state_file_are_told_and_one_alone_never_is(machine: Machine) -> None:
+    first = machine.starts()
+    first.save()
+    first.save()
+    assert first.sources.outcomes["state"].is_up
+    second = machine.starts()
+    for exporter in (second, second, first):
+        exporter.save()
+    assert second.sources.outcomes["state"].is_up
+    (problem,) = first.sources.outcomes["state"].problems
+    assert problem.startswith(f"another process has written {machine.root}/state.json")
+    second.save()
+    assert not second.sources.outcomes["state"].is_up
+    second.save()
+    assert second.sources.outcomes["state"].is_up
+
+
 @pytest.mark.parametrize(
     ("where", "value"),
     [

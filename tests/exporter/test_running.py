@@ -3,13 +3,19 @@
 import io
 import logging
 import os
+import resource
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
@@ -312,3 +318,36 @@ def test_many_small_steps_of_the_clock_widen_as_much_as_one(box: Box, step_s: fl
         exporter.sample()
     after, _ = box.bounds(exporter)
     assert before - after >= 0.95 * 600 * (3_000 - 300) / 5_400_000
+
+
+def test_where_no_more_files_can_be_opened_a_scrape_is_answered_and_the_log_stays_short(
+    box: Box,
+) -> None:
+    """Of many connections that come at once, before any is counted."""
+    log = box.root / "log"
+    args = [f"--{name}={text}" for name, text in flags(box.root).items()]
+    with log.open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "burstwatch_exporter", "--web.listen-address=127.0.0.1:0", *args], stderr=err
+        )  # fmt: skip
+    try:
+        until(lambda: b"serving on " in log.read_bytes())
+        port = int(log.read_text().rpartition("serving on 127.0.0.1:")[2].split()[0])
+        opened = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (opened + 6, opened + 6))
+        with ExitStack() as stack:
+            for _ in range(100):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+            until(lambda: is_answered(port))
+            assert len(log.read_bytes().splitlines()) < 20
+    finally:
+        process.kill()
+        process.wait()
+
+
+def is_answered(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/-/healthy", timeout=5) as answer:
+            return bool(answer.status == HTTPStatus.OK)
+    except OSError:
+        return False
