@@ -86,10 +86,12 @@ def percent(chance: float) -> str:
 
 
 def clock_time(at: float, *, now: float) -> str:
-    """An instant in UTC: ``03:42Z``, and ``24 Nov 03:42Z`` on another day than ``now``."""
+    """An instant in UTC: ``03:42Z``, ``24 Nov 03:42Z`` on another day than ``now``, and ``24 Nov 2027 03:42Z`` of another year."""
     instant, today = (datetime.fromtimestamp(seconds, tz=UTC) for seconds in (at, now))
-    is_today = instant.date() == today.date()
-    return f"{instant:%H:%MZ}" if is_today else f"{instant.day} {instant:%b %H:%MZ}"
+    if instant.date() == today.date():
+        return f"{instant:%H:%MZ}"
+    of_year = "" if instant.year == today.year else f" {instant.year}"
+    return f"{instant.day} {instant:%b}{of_year} {instant:%H:%MZ}"
 
 
 def hour_of(at: float) -> str:

@@ -17,7 +17,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from burstwatch.aws.alarms.digest import CHARGED, make_digest, send_digest
+from burstwatch.aws.alarms.digest import CHARGED, SILENCED, make_digest, send_digest
 from burstwatch.aws.alarms.episodes import CLOSED
 from burstwatch.aws.client.names import NAMESPACE, part_name
 from burstwatch.aws.client.session import Clients, Deadline
@@ -28,6 +28,7 @@ from burstwatch.aws.sweep.units import KNOWN_PER_MIB, Units
 from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.config import config_from_env
 from burstwatch.kinds import find_kinds
+from burstwatch.messages.silence import SilenceList
 
 #: Time kept back to publish what was found, and to end, before the function is stopped.
 RESERVE_S = PUBLISH_S + 1.0
@@ -150,6 +151,9 @@ def _sweep(spec: UnitSpec, *, sent_at: float, ends: float) -> dict[str, Any]:
         logger.info(CLOSED, run=run, episode=episode.record())
     for charge in result.charges:
         logger.info(CHARGED, run=run, charge=asdict(charge))
+    if result.is_first_of_day:
+        listed = SilenceList(part=name, at=result.snapshot.at, silences=result.snapshot.silences)
+        logger.info(SILENCED, run=run, listed=asdict(listed))
     logger.info(
         "swept",
         unit=name,

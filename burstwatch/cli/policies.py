@@ -127,7 +127,7 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
         **dict.fromkeys(("scan", "top", "serve", "advise"), (in_regions, stack, settings)),
         "audit-alarms": (in_regions, alarms, topics),
         "cleanup": (alarms, metrics, _delete_alarms(), *_leftovers()),
-        "doctor": (reads, stack, *_doctor()),
+        "doctor": (reads, stack, log, *_doctor()),
         "drill": (stack, alarms, *_drill()),
         "episodes": (stack, alarms, metrics, log),
         "member": (reads,),

@@ -7,12 +7,14 @@ from burstwatch.fixes.surplus import DayCharge
 from burstwatch.formatting import DAY, plain_name, span, usd
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import NO_ACTION, Message, Step, links_of
+from burstwatch.messages.silence import Silence, overdue_words
 
 #: A page was false by our own count where the bucket was never empty nor under this share.
 FALSE_ABOVE = 0.2
 #: A near miss is an episode that fell under this share and was never empty.
 NEAR_MISS_BELOW = 0.1
 MOST_CHANGES = 3
+MOST_SILENCES = 5
 
 
 def digest_message(  # noqa: PLR0913 - all that is counted in a week
@@ -22,6 +24,7 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     lasts_s: float,
     requests_usd: float | None,
     charges: Sequence[DayCharge],
+    silences: Sequence[Silence],
     not_watched: float,
     fixed_usd: float,
     is_of_one_function: bool,
@@ -31,7 +34,7 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
     """The digest of the closed ``episodes`` of the last ``lasts_s`` before ``at``.
 
     ``requests_usd`` is the list price of what was asked for, None where it is not known, ``charges`` what AWS has
-    charged for surplus credits, and ``fixed_usd`` that of the deployment itself, or of one with one function.
+    charged for surplus credits, ``silences`` those that somebody should look at again, and ``fixed_usd`` that of the deployment itself, or of one with one function.
     """
     deployed = "a deployment with one function" if is_of_one_function else "the deployment"
     days = f"{lasts_s / DAY:.0f} days"
@@ -51,6 +54,11 @@ def digest_message(  # noqa: PLR0913 - all that is counted in a week
             *(
                 [f"Not watched: {not_watched:.0f} resources, `burstwatch scan` says why"]
                 if not_watched
+                else []
+            ),
+            *(
+                [f"Silenced by a tag: {overdue_words(silences, named=MOST_SILENCES)}"]
+                if silences
                 else []
             ),
             f"Cost of watching: {requests_cost} for metric requests, {fixed_usd:.2f} USD for {deployed} (list prices)",

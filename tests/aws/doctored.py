@@ -13,6 +13,7 @@ from tests.conftest import Cloud, fake_cloud
 from tests.goldens import FOLDER
 
 GOLDEN = FOLDER / "doctor.txt"
+LOG = "burstwatch-logs"
 FUNCTION, RULE, KEY = "burstwatch-sweep", "burstwatch-rule", "arn:aws:kms:key/1"
 
 
@@ -21,6 +22,7 @@ def deploy(cloud: Cloud) -> None:
     aws = cloud.aws
     aws.environments[FUNCTION] = {"BURSTWATCH_DEPLOYMENT": "burstwatch"}
     aws.rules[RULE] = "ENABLED"
+    aws.logs[LOG] = []
     cloud.clients("sqs").create_queue(QueueName="dead-letters")
     aws.outputs["Burstwatch"] = {
         "BurstWatchSweepFunctionName1": FUNCTION,
@@ -28,6 +30,7 @@ def deploy(cloud: Cloud) -> None:
         "BurstWatchPageTopicArn1": TOPIC,
         "BurstWatchNoticeTopicArn1": NOTICE,
         "BurstWatchDeadLettersUrl1": "http://sqs.fake/123456789012/dead-letters",
+        "LogGroupName": LOG,
     }
     for topic in (TOPIC, NOTICE):
         aws.topic_keys[topic] = KEY

@@ -235,7 +235,7 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
     ]
     message = digest_message(
         [*some, an_episode(resource_id="vol-9", at_zero_s=900.0)],
-        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, charges=[], not_watched=3, fixed_usd=2.5, is_of_one_function=False,
+        deployment="test", lasts_s=7 * 86_400.0, requests_usd=None, charges=[], silences=[], not_watched=3, fixed_usd=2.5, is_of_one_function=False,
         links=Links(dashboard="https://x/{resource_id}", runbooks="https://y"), at=NOW,
     )  # fmt: skip
     assert message.links == ()  # a dashboard of one resource is none for all

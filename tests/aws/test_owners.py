@@ -1,5 +1,7 @@
 """A sweep follows the tags that owners set."""
 
+import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
 from tests.aws.commands import burstwatch
+from tests.aws.doctored import LOG, deploy
+from tests.aws.invoking import Context, load
 from tests.aws.sweeping import CONFIG, EVERY_KIND, Disk, alarms, run_sweep
 from tests.conftest import Cloud
 
@@ -157,3 +161,51 @@ def test_a_snooze_ends_by_itself_and_the_alarm_that_was_there_stays(cloud: Cloud
     drain(other, minutes=16)
     run_sweep(cloud, memory)
     assert {name.split("/")[-2] for name in alarms(cloud)} == {disk.id, other.id}
+
+
+def test_who_is_silenced_for_long_is_a_line_of_the_digest_and_a_row_of_the_doctor(
+    cloud: Cloud, aws_env: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deploy(cloud)
+    aws_env.setenv("BURSTWATCH_DEPLOYMENT", "test")
+    function = load("lambdas.sweep")
+    aws_env.delenv("BURSTWATCH_DEPLOYMENT")  # the command's own is that of the stack
+    aws_env.setattr(function.time, "time", lambda: cloud.clock.now)
+    aws_env.setattr(function.logger.registered_handler, "stream", sys.stdout)
+    unwatched, endless, short = (Disk(cloud, percent=90) for _ in range(3))
+    tag(cloud, unwatched, "burstwatch:watch", "no")
+    tag(cloud, endless, "burstwatch:snooze", "9999-12-31T23:59Z someday")
+    tag(cloud, short, "burstwatch:snooze", "2026-09-30T00:00Z a disk is replaced")
+
+    def sweep_for(days: int) -> None:
+        for _ in range(days):
+            for _ in range(3):
+                cloud.clock.now += 28_800
+                function.handler({}, Context())
+                cloud.aws.logs[LOG] += [
+                    (cloud.clock.now, line) for line in capsys.readouterr().out.splitlines()
+                ]
+
+    def told() -> tuple[list[str], dict[str, str]]:
+        _, out, _ = burstwatch(cloud, "episodes", "--digest")
+        lines = [line for line in out.splitlines() if line.startswith("Silenced")]
+        _, out, _ = burstwatch(cloud, "doctor", "--json")
+        rows = {row["check"]: row["detail"] for row in map(json.loads, out.splitlines())}
+        return lines, rows
+
+    row = "resources silenced by a tag"
+    sweep_for(1)
+    lines, rows = told()
+    assert lines == [f"Silenced by a tag: {rows[row]}"]
+    assert rows[row].endswith(f": db ({endless.id}) until 31 Dec 9999 23:59Z")
+    sweep_for(8)
+    lines, rows = told()
+    assert f"db ({unwatched.id}) without an end; db ({endless.id}) until 31 Dec 9999" in rows[row]
+    assert short.id not in rows[row]
+    for disk in (unwatched, endless):
+        cloud.aws.regions["us-east-1"].volumes[disk.id]["Tags"].pop()
+    sweep_for(2)
+    lines, rows = told()
+    assert (lines, rows[row]) == ([], "none for more than a week")
+    said = sum("silenced by tag" in line for _, line in cloud.aws.logs[LOG])
+    assert said in {11, 12}, "once a day"

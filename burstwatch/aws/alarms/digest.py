@@ -15,12 +15,15 @@ from burstwatch.fixes.surplus import DAY_FORMAT, DayCharge
 from burstwatch.formatting import DAY, HOUR
 from burstwatch.messages.digest import digest_message
 from burstwatch.messages.message import Message
+from burstwatch.messages.silence import NEWS_S, Silence, SilenceList, overdue, parse_list
 from burstwatch.polling.bill import RARE_METRICS, deployment_lines
 from burstwatch.polling.queries import Query
 
 LASTS_S = 7.0 * DAY
 #: The message of the log line of what AWS has charged for on a day.
 CHARGED = "surplus charged"
+#: That of the line of what tags keep from alarms, once a day.
+SILENCED = "silenced by tag"
 
 
 def make_digest(
@@ -56,6 +59,7 @@ def make_digest(
         requests_usd=usd_of("metric_request", sum(value for _, value in series))
         if series
         else None,
+        silences=read_overdue(clients, log_group, now=now),
         charges=_read_charges(clients, log_group, since_s=since_s),
         not_watched=max((value for _, value in answers.series.get(not_watched.key, ())), default=0),
         fixed_usd=usd_a_month * LASTS_S / MONTH_S,
@@ -77,6 +81,21 @@ def _read_charges(clients: Clients, log_group: str, *, since_s: float) -> list[D
         if charge.day >= first_day:  # a function that started anew has told of an earlier one again
             charges[charge.key] = charge
     return [*charges.values()]
+
+
+def read_overdue(clients: Clients, log_group: str, *, now: float) -> tuple[Silence, ...]:
+    """What has been silenced by a tag for more than a week, or will be for more than thirty days.
+
+    Raises:
+        AwsError: if the log cannot be read.
+    """
+    lists: list[SilenceList] = []
+    for line in lines_of_log(clients, log_group, SILENCED, since_s=now - LASTS_S - NEWS_S):
+        try:
+            lists.append(parse_list(json.loads(line)["listed"]))
+        except (ValueError, KeyError, TypeError):
+            continue  # another line that has these words
+    return overdue(lists, now=now)
 
 
 def _query(config: Config, metric: str, statistic: str) -> Query:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 
+from burstwatch.aws.alarms.digest import read_overdue
 from burstwatch.aws.alarms.unheard import read_mutes
 from burstwatch.aws.client.deployment import Deployment, count_subscribers
 from burstwatch.aws.client.names import (
@@ -26,7 +27,9 @@ from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.formatting import command_line, first_of, span
+from burstwatch.messages.digest import MOST_SILENCES
 from burstwatch.messages.message import RUNBOOK_BY_KIND
+from burstwatch.messages.silence import overdue_words
 
 #: CloudWatch needs these to send a message through an encrypted topic.
 #: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11)
@@ -309,6 +312,27 @@ def silenced(patient: Patient) -> Iterator[Finding]:
         yield Finding(check=name, state="failed" if todo else "ok", detail=detail, do=todo)
 
 
+def silences(patient: Patient) -> Iterator[Finding]:
+    """Report what a tag has kept from alarms for long, as the sweeps have logged it."""
+    log_group = patient.deployment.output("LogGroupName")
+    try:
+        long = read_overdue(patient.clients, log_group, now=patient.now)
+    except AwsError as error:
+        todo = "allow logs:FilterLogEvents to whoever runs the doctor"
+        yield Finding(
+            check="resources silenced by a tag", state="unknown", detail=str(error), do=todo
+        )
+        return
+    yield Finding(
+        check="resources silenced by a tag",
+        state="warning" if long else "ok",
+        detail=overdue_words(long, named=MOST_SILENCES) if long else "none for more than a week",
+        do="ask their owners, then `burstwatch unsnooze`, or remove the tag burstwatch:watch"
+        if long
+        else "",
+    )
+
+
 def runbooks(patient: Patient) -> Iterator[Finding]:
     """Check that the runbook's link in every page can be followed."""
     address = patient.config.links.runbook(RUNBOOK_BY_KIND)
@@ -444,6 +468,7 @@ CHECKS: Mapping[str, Callable[[Patient], Iterable[Finding]]] = {
     "dead letters": dead_letters,
     "topics": topics,
     "silenced alarms": silenced,
+    "silenced resources": silences,
     "link to the runbooks": runbooks,
     "keys": keys,
     "metric requests this month": cost,

@@ -1,11 +1,12 @@
 """Apply the owners' tags: who is left out, who has a lead of its own, who is in maintenance or snoozed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from burstwatch.config import Config
 from burstwatch.formatting import clock_time
 from burstwatch.history.observations import Resource
+from burstwatch.messages.silence import Silence
 from burstwatch.owner_tags import Snooze, Window, parse_windows, quiet_until, read_owner_tags
 from burstwatch.shards import Problem
 
@@ -15,13 +16,13 @@ class Watchlist:
     """The resources to watch, by their owners' tags. An invalid tag is a problem.
 
     ``windows`` are the maintenance windows of those that have some, and ``snoozes`` the
-    snoozes, by id.
+    snoozes, by id. ``unwatched`` are those that are left out, by id with their name.
     """
 
     resources: tuple[Resource, ...]
     windows: Mapping[str, tuple[Window, ...]]
     snoozes: Mapping[str, Snooze]
-    excluded: int
+    unwatched: Mapping[str, str]
     problems: tuple[Problem, ...]
 
     def now(self, config: Config, now: float) -> tuple[tuple[Resource, ...], Mapping[str, str]]:
@@ -43,20 +44,31 @@ class Watchlist:
             return self.resources, notes
         return tuple(_quiet(r, notes) for r in self.resources), notes
 
+    def silences(self, now: float) -> Iterator[Silence]:
+        """Yield what a tag keeps from alarms now."""
+        for resource_id, name in self.unwatched.items():
+            yield Silence(resource_id=resource_id, name=name, until_s=None)
+        names = {resource.id: resource.name for resource in self.resources}
+        for resource_id, snooze in self.snoozes.items():
+            if snooze.until_s > now:
+                yield Silence(
+                    resource_id=resource_id, name=names[resource_id], until_s=snooze.until_s
+                )
+
 
 def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
     """Apply the owners' tags to the resources."""
     kept: list[Resource] = []
     windows: dict[str, tuple[Window, ...]] = {}
     snoozes: dict[str, Snooze] = {}
-    excluded: set[str] = set()
+    unwatched: dict[str, str] = {}
     problems: dict[Problem, None] = {}
     for resource in resources:
         owner = read_owner_tags(resource.tags)
         for tag, why in owner.refused.items():
             problems[Problem(part=f"tag {tag} of {resource.id}", error=why)] = None
         if not owner.watch:
-            excluded.add(resource.id)
+            unwatched[resource.id] = resource.name
             continue
         if owner.windows:
             windows[resource.id] = owner.windows
@@ -76,7 +88,7 @@ def make_watchlist(resources: Iterable[Resource]) -> Watchlist:
         resources=tuple(kept),
         windows=windows,
         snoozes=snoozes,
-        excluded=len(excluded),
+        unwatched=unwatched,
         problems=tuple(problems),
     )
 

@@ -14,6 +14,7 @@ from burstwatch.aws.inventory.listings import ItemListing
 from burstwatch.aws.inventory.watchlist import Watchlist, make_watchlist
 from burstwatch.aws.look.budget import Budget
 from burstwatch.config import Config
+from burstwatch.formatting import DAY
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind, Scope
 from burstwatch.polling.queries import Allowance
@@ -89,6 +90,8 @@ class Memory(Schedule):
     charged_until_s: float = -math.inf
     charges_read: set[str] = field(default_factory=set)
     charges_at: float = -math.inf
+    #: The day of the last sweep that was reached.
+    day: float = -math.inf
     stocks: dict[str, Stock] = field(default_factory=dict)
     presences: dict[str, Presence] = field(default_factory=dict)
     #: The kinds that could be listed here at some time; None where that is not known yet.
@@ -108,6 +111,12 @@ class Memory(Schedule):
         self.heard_at = min(self.heard_at, now)
         self.charged_until_s = min(self.charged_until_s, now)
         self.charges_at = min(self.charges_at, now)
+        self.day = min(self.day, now // DAY)
+
+    def begins_day(self, now: float) -> bool:
+        """True if this is the first sweep of a day in UTC; the next one is not."""
+        before, self.day = self.day, now // DAY
+        return before < self.day
 
     def is_settled(self, kind: Kind) -> bool:
         """True if enough inventories of a kind were read for what is in none of them to be gone."""

@@ -19,6 +19,7 @@ from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import Brief, make_brief
+from burstwatch.messages.silence import Silence, longest_first
 from burstwatch.polling.order import bystanders, in_turn, witnesses
 from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
@@ -59,7 +60,7 @@ class UnitSnapshot:
     not read yet. ``kind_problems`` are the parts of each kind that failed. ``blind`` says by kind why nobody watches it: its resources cannot be listed or described, or asking failed for
     half or more of those that could be spent from. Neither silence nor a budget that is used up is a failure. ``unlisted`` says
     the same of kinds that could never be listed here, and ``forbidden`` of those that the organisation forbids. ``quiet`` says by
-    id why no new alarm is made now, and ``excluded`` is how many asked not to be watched.
+    id why no new alarm is made now, ``excluded`` is how many asked not to be watched, and ``silences`` are those and the snoozed.
     ``judged`` are the ids judged at this look; the others keep what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
     at one before whose resource waits to be polled. Of a unit in shards it is a look at
@@ -83,6 +84,7 @@ class UnitSnapshot:
     forbidden: Mapping[str, str] = field(default_factory=dict)
     quiet: Mapping[str, str] = field(default_factory=dict)
     excluded: int = 0
+    silences: tuple[Silence, ...] = ()
     judged: frozenset[str] = frozenset()
     metrics_requested: int = 0
     metrics_refused: int = 0
@@ -323,7 +325,10 @@ def _merged(
         unsettled=frozenset(p.kind.name for p in parts if not memory.is_settled(p.kind)),
         blind={kind: blind for kind, blind in blindness.items() if blind is not None},
         quiet={resource_id: why for part in parts for resource_id, why in part.quiet.items()},
-        excluded=sum(stock.watchlist.excluded + stock.inventory.excluded for stock in stocks),
+        excluded=sum(len(stock.watchlist.unwatched) + stock.inventory.excluded for stock in stocks),
+        silences=longest_first(
+            silence for stock in stocks for silence in stock.watchlist.silences(reader.now)
+        ),
         judged=frozenset[str]().union(*(kind_look.judged for kind_look in in_order)),
         metrics_requested=reader.allowance.taken,
         metrics_refused=reader.allowance.refused

@@ -39,7 +39,8 @@ class Sweep:
     ``throttled`` counts answers that asked for fewer calls, ``announced`` are ids that
     had an alarm before, ``reached`` is whether the unit could be asked at all.
     ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
-    episodes that ended, and ``charges`` what AWS charged for on the day before, once a day.
+    episodes that ended, and ``charges`` what AWS charged for on the day before, once a day. ``is_first_of_day``
+    is whether this memory has swept before on this day.
     """
 
     snapshot: UnitSnapshot
@@ -53,6 +54,7 @@ class Sweep:
     throttled: int = 0
     reached: bool = True
     is_found: bool = False
+    is_first_of_day: bool = False
 
 
 def sweep(
@@ -128,6 +130,7 @@ def sweep(
         announced=reconciled.announced,
         throttled=_throttled(clients, home) - throttled_before,
         is_found=memory.is_found,
+        is_first_of_day=memory.begins_day(now),
     )
 
 
