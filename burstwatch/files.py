@@ -16,6 +16,8 @@ from msgspec import Struct
 
 #: The state of a thousand volumes takes less than one MiB.
 LARGEST_BYTES = 1 << 26
+#: A person has written it; a configuration of a thousand volumes takes 100 kB.
+LARGEST_YAML_BYTES = 1 << 20
 _Schema = TypeVar("_Schema")
 _Struct = TypeVar("_Struct", bound=Struct)
 
@@ -28,7 +30,7 @@ def read_json(path: Path, schema: type[_Schema]) -> _Schema:
         OSError: if it cannot be read.
     """
     try:
-        return msgspec.json.decode(_read_bytes(path), type=schema)
+        return msgspec.json.decode(_read_bytes(path, LARGEST_BYTES), type=schema)
     except (msgspec.DecodeError, RecursionError, ArithmeticError) as error:
         raise ValueError(str(error)) from error
 
@@ -40,7 +42,7 @@ def read_yaml(path: Path) -> object:
         ValueError: naming the file and what is wrong.
     """
     try:
-        text = _read_bytes(path).decode("utf-8")
+        text = _read_bytes(path, LARGEST_YAML_BYTES).decode("utf-8")
         return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: {getattr(error, 'strerror', '') or error}"
@@ -68,12 +70,12 @@ def stamp_of(path: Path) -> Stamp | None:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path, most: int) -> bytes:
     """The content, unless it is so large that somebody named another file."""
     with path.open("rb") as file:
-        raw = file.read(LARGEST_BYTES + 1)
-    if len(raw) > LARGEST_BYTES:
-        raise OSError(errno.EFBIG, f"has more than {LARGEST_BYTES >> 20} MiB", str(path))
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise OSError(errno.EFBIG, f"has more than {most >> 20} MiB", str(path))
     return raw
 
 

@@ -1,10 +1,12 @@
 """Numbers as people read them. Machine output never comes through here."""
 
 import math
+import re
 import shlex
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
+from typing import TextIO
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: From here on nobody can act on a decimal.
@@ -128,6 +130,11 @@ def inert(name: str) -> str:
     return printable(name).translate(INERT)
 
 
+def tell(text: str, stderr: TextIO) -> None:
+    """Print a line for people on stderr. Words that others chose, of files or of AWS, move no cursor."""
+    print(f"burstwatch: {printable(text)}", file=stderr, flush=True)
+
+
 def printable(text: str) -> str:
     """The text on one line. A control character, which may move a terminal's cursor, is a space."""
     return "".join(c if c.isprintable() else " " for c in text)
@@ -175,11 +182,22 @@ def _fitting(widths: Sequence[int], is_elastic: Sequence[bool], columns: int) ->
     return widths
 
 
+#: What mail and chat clients make a link of, though nobody has marked it as one.
+_ADDRESS = re.compile(r"://|(?<=\w)\.(?=[A-Za-z]{2,}[/:?#])|(?<=www)\.", re.IGNORECASE)
+_NO_LINK = {"://": ":\u2215\u2215", ".": "\u2024"}
+
+
+def unlinked(text: str) -> str:
+    """Free text of which no client makes a link, with look-alikes for what makes one."""
+    return _ADDRESS.sub(lambda match: _NO_LINK[match[0]], text)
+
+
 def plain_name(name: str, length: int = NAME_LENGTH) -> str:
-    """A name as one short line of printable characters: a tag is somebody's free text.
+    """A name as one short line of printable characters, and no link: a tag is somebody's free text.
 
     What is written from right to left gets a frame of its own.
     """
+    name = unlinked(name)
     if name.isascii() and name.isprintable() and len(name) <= length:
         return " ".join(name.split())
     text = " ".join("".join(c if c.isprintable() else " " for c in name).split())

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from burstwatch.formatting import clock_time
+from burstwatch.formatting import clock_time, plain_name, unlinked
 
 WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"
@@ -46,7 +46,7 @@ class Snooze:
 
     def note(self, now: float) -> str:
         """Describe it for people."""
-        reason = f": {self.reason}" if self.reason else ""
+        reason = f": {unlinked(self.reason)}" if self.reason else ""
         return f"snoozed until {clock_time(self.until_s, now=now)}, no new alarm is made{reason}"
 
 
@@ -102,28 +102,33 @@ def read_owner_tags(tags: Mapping[str, str]) -> OwnerTags:
     refused: dict[str, str] = {}
     watch = tags.get(WATCH_TAG, "yes").strip().lower()
     if watch not in {"yes", "no"}:
-        refused[WATCH_TAG] = f"is {watch!r}; allowed: yes and no"
+        refused[WATCH_TAG] = f"is {_quoted(watch)}; allowed: yes and no"
     lead_s = None
     if LEAD_TAG in tags:
         lead_s = _parse_lead(tags[LEAD_TAG])
         if lead_s is None:
             allowed = f"a number of seconds from {SHORTEST_LEAD_S:g} to {LONGEST_LEAD_S:g}"
-            refused[LEAD_TAG] = f"is {tags[LEAD_TAG]!r}; allowed: {allowed}"
+            refused[LEAD_TAG] = f"is {_quoted(tags[LEAD_TAG])}; allowed: {allowed}"
     windows: tuple[Window, ...] = ()
     text = tags.get(MAINTENANCE_TAG, "").strip()
     if re.fullmatch(WINDOWS_PATTERN, text):
         windows = parse_windows(text)
     elif text:
-        refused[MAINTENANCE_TAG] = f"is {text!r}; allowed: {WINDOWS_ALLOWED}"
+        refused[MAINTENANCE_TAG] = f"is {_quoted(text)}; allowed: {WINDOWS_ALLOWED}"
     snooze = None
     if SNOOZE_TAG in tags:
         try:
             snooze = parse_snooze(tags[SNOOZE_TAG])
         except ValueError as error:
-            refused[SNOOZE_TAG] = f"is {tags[SNOOZE_TAG]!r}; allowed: {error}"
+            refused[SNOOZE_TAG] = f"is {_quoted(tags[SNOOZE_TAG])}; allowed: {error}"
     return OwnerTags(
         watch=watch != "no", lead_s=lead_s, windows=windows, snooze=snooze, refused=refused
     )
+
+
+def _quoted(text: str) -> str:
+    """What somebody wrote, short enough to say nothing else with it."""
+    return repr(plain_name(text))
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
-from burstwatch.formatting import SPARKS, InputError
+from burstwatch.formatting import SPARKS, InputError, tell
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
@@ -59,12 +59,12 @@ burstwatch help                                            every command
 
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
-    """The parts of the world that a command may touch: its streams, environment and clock.
+    """The parts of the world that a command may touch: its streams, environment and clock. ``stdin`` reads at most so many bytes.
 
     ``ask`` puts a question to whoever sits there; None where nobody does.
     """
 
-    stdin: Callable[[], bytes]
+    stdin: Callable[[int], bytes]
     stdout: TextIO
     stderr: TextIO
     env: Mapping[str, str]
@@ -198,7 +198,7 @@ def run(
     stderr: TextIO,
     env: Mapping[str, str],
     clock: Callable[[], float],
-    stdin: Callable[[], bytes] = bytes,
+    stdin: Callable[[int], bytes] = lambda _: b"",
     ask: Callable[[str], str] | None = None,
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
@@ -221,7 +221,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        print(f"burstwatch: {_as_typed(error, args)}", file=stderr)
+        tell(_as_typed(error, args), stderr)
         return WRONG_INPUT
     return code
 
@@ -279,11 +279,11 @@ def _ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _read_stdin() -> bytes:
+def _read_stdin(most: int) -> bytes:
     if sys.stdin is None:
         msg = "standard input is closed, so there is nothing to read"
         raise ValueError(msg)
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer.read(most)
 
 
 def _as_typed(error: Exception, args: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TextIO
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
-from burstwatch.formatting import InputError
+from burstwatch.formatting import InputError, tell
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._by_hand import described_by_hand
@@ -261,11 +261,11 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
         missing = ", ".join(sorted(amounts - matched.points.keys())) or "a part of it"
         notes.append(f"the load is not used, {missing} is missing")
     if notes:
-        print(f"burstwatch: {name}: {'; '.join(notes)}", file=stderr)
+        tell(f"{name}: {'; '.join(notes)}", stderr)
     for contradiction in grid.contradictions:
-        print(f"burstwatch: {name}: doubtful: {contradiction}", file=stderr)
+        tell(f"{name}: doubtful: {contradiction}", stderr)
     for doubt in doubts(grid.samples, points, matched.resource, kind):
-        print(f"burstwatch: {name}: doubtful: {doubt}", file=stderr)
+        tell(f"{name}: doubtful: {doubt}", stderr)
     return Recorded(
         name=name,
         kind=kind,

@@ -84,7 +84,9 @@ def _fit(lines: Sequence[str], last: Sequence[str], length: int) -> str:
 #: The chat client cuts off what is longer.
 CHAT_LENGTH = 8_000
 #: Characters that a chat client takes for a link, a mention or formatting, with look-alikes for them.
-LOOK_ALIKES = str.maketrans("<>`*~", "\u2039\u203a'\u2217\u223c")
+LOOK_ALIKES = str.maketrans("<>`*~@", "\u2039\u203a'\u2217\u223c\uff20")
+#: Without a space between its halves Markdown has a link here. Brackets stay, as commands have some.
+MARKDOWN_LINK, NO_LINK = "](", "] ("
 
 
 def chat_message(message: Message, chat: str = "slack") -> str:
@@ -147,4 +149,4 @@ def _chat_links(message: Message, chat: str) -> str:
 
 
 def _defused(text: str) -> str:
-    return text.translate(LOOK_ALIKES)
+    return text.translate(LOOK_ALIKES).replace(MARKDOWN_LINK, NO_LINK)

@@ -286,9 +286,15 @@ def _metric_of(series: RecordedSeries, kind: Kind) -> str:
 @cache
 def is_metric_name(name: str) -> bool:
     """True if a column has the name of a metric of any kind, or of our own columns."""
-    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
     plain = _plain(name)
-    return name in VOLUME_COLUMNS or any(_plain(metric) in plain for metric in metrics)
+    return name in VOLUME_COLUMNS or any(metric in plain for metric in _plain_metrics())
+
+
+@cache
+def _plain_metrics() -> frozenset[str]:
+    """The metrics of all kinds; a table may have thousands of headings to compare with them."""
+    kinds = find_kinds().values()
+    return frozenset(_plain(metric) for kind in kinds for metric in kind.metrics)
 
 
 @cache

@@ -13,6 +13,7 @@ from burstwatch.recordings.formats.aws_text import (
     read_aws_text,
 )
 from burstwatch.recordings.formats.documents import is_yaml, read_documents, read_yaml_documents
+from burstwatch.recordings.formats.layouts import FEWER
 from burstwatch.recordings.formats.line_protocol import is_line_protocol, read_line_protocol
 from burstwatch.recordings.formats.refused import is_refused, refuse
 from burstwatch.recordings.formats.table import read_table
@@ -40,15 +41,17 @@ FAILURES = (
 )
 GZIP_MARK = b"\x1f\x8b"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-#: A year of minutes takes 40 MB.
-LARGEST_BYTES = 1 << 29
+#: A year of minutes of five metrics takes 131 MB as the AWS CLI indents it, and 16 MB as CSV.
+LARGEST_BYTES = 1 << 27
+#: Signs that each begin an object in memory, whatever the form: lines, values, lists and objects.
+MOST_OF = {"\n": 8_000_000, ",": 8_000_000, "[": 1_000_000, "{": 1_000_000}
 NOTHING_STATED = Conventions()
 
 
 def read_file(
-    path: str, *, stdin: Callable[[], bytes], conventions: Conventions = NOTHING_STATED
+    path: str, *, stdin: Callable[[int], bytes], conventions: Conventions = NOTHING_STATED
 ) -> Contents:
-    """The series of a file; ``-`` is standard input.
+    """The series of a file; ``-`` is standard input, of which ``stdin`` reads at most so many bytes.
 
     Raises:
         ValueError: if no program that is known wrote it, naming the place.
@@ -58,17 +61,17 @@ def read_file(
         msg = "the file to read has no name"
         raise ValueError(msg)
     name = "standard input" if path == STDIN else path
-    raw = stdin() if path == STDIN else _read_bytes(path)
+    most = LARGEST_BYTES + 1
+    raw = stdin(most) if path == STDIN else _read_bytes(path, most)
+    if len(raw) > LARGEST_BYTES:
+        msg = f"{name} has more than {LARGEST_BYTES >> 20} MiB: {FEWER}"
+        raise ValueError(msg)
     return read_text(_decode(_inflate(raw, name), name), name=name, conventions=conventions)
 
 
-def _read_bytes(path: str) -> bytes:
+def _read_bytes(path: str, most: int) -> bytes:
     with Path(path).open("rb") as file:
-        raw = file.read(LARGEST_BYTES + 1)
-    if len(raw) > LARGEST_BYTES:
-        msg = f"{path} has more than {LARGEST_BYTES >> 20} MiB"
-        raise ValueError(msg)
-    return raw
+        return file.read(most)
 
 
 def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED) -> Contents:
@@ -85,6 +88,10 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
         line = " ".join(start.splitlines()[0].split())[:80]
         msg = f"{name} has no data: it begins with {line!r}"
         raise ValueError(msg)
+    for sign, most in MOST_OF.items():
+        if text.count(sign) > most:
+            msg = f"{name} has more than {most:,} times {sign!r}: {FEWER}"
+            raise ValueError(msg)
     read = next((read for is_such, read in TEXT_FORMATS if is_such(start)), None)
     raw = read_table(text, name=name) if read is None else read(start, name=name)
     return read_cells(raw, conventions, name=name)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import burstwatch
 from burstwatch.config import Setting
+from burstwatch.formatting import printable
 from burstwatch.web.server import stop_on_signals
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.kernel.capture import capture
@@ -108,7 +109,7 @@ def run(args: Sequence[str], world: World) -> int:
         text = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, OSError) and error.filename and error.strerror:
             text = f"{error.filename}: {error.strerror.lower()}"
-        print(f"burstwatch-exporter: {text}", file=world.stderr)
+        print(f"burstwatch-exporter: {printable(text)}", file=world.stderr)
         return WRONG_INPUT
     return OK
 

@@ -60,7 +60,7 @@ def volumes(cloud: Cloud) -> list[str]:
 def app_of(cloud: Cloud) -> Top:
     out = io.StringIO()
     terminal = Terminal(
-        stdin=bytes, stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
+        stdin=lambda _: b"", stdout=out, stderr=out, env=dict(os.environ), clock=cloud.clock
     )
     args = build_parser().parse_args(["top", "--kind", "ebs_volume"])
     look = make_look(args, terminal, Config(), chosen_regions(args, terminal.env))

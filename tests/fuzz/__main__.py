@@ -26,7 +26,7 @@ def fuzz(name: str, seconds: int) -> tuple[int, str]:
     found.mkdir(parents=True, exist_ok=True)
     command = [
         sys.executable, "-m", "tests.fuzz.one", name, str(found), str(CORPUS / name), f"-max_total_time={seconds}",
-        f"-max_len={LARGEST_BYTES}", "-timeout=20", "-rss_limit_mb=2048", f"-artifact_prefix={CORPUS / name}/", "-verbosity=1",
+        f"-max_len={LARGEST_BYTES}", "-timeout=20", "-rss_limit_mb=512", f"-artifact_prefix={CORPUS / name}/", "-verbosity=1",
     ]  # fmt: skip
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     runs = RUNS.search(ended.stderr)

@@ -229,7 +229,9 @@ def replayed(kind: str, spec: str) -> Namespace:
 def series(data: bytes) -> None:
     """A recording of any program, of two kinds, and a workload."""
     out = io.StringIO()
-    terminal = Terminal(stdin=lambda: data, stdout=out, stderr=out, env={}, clock=lambda: NOW)
+    terminal = Terminal(
+        stdin=lambda most: data[:most], stdout=out, stderr=out, env={}, clock=lambda: NOW
+    )
     for kind, spec in (
         ("ebs_volume", "type=gp2,size_gib=100"),
         ("ec2_instance_cpu", "type=t3.nano"),
@@ -251,6 +253,26 @@ def readers(data: bytes) -> None:
             for at, value in series_of_file.points:
                 assert math.isfinite(at)
                 assert 0 <= value < math.inf
+
+
+#: What opens something in JSON, YAML and tables, closes it, or stands inside.
+PIECES = (
+    "[", "]", "{", "}", "- ", "? ", ": ", ",", '"', "'", "\n", "  ", "|\n", "&a ", "*a ", "!!x ", "<<: ", "a", "1", "50", "-", ";", "\t", "#",
+    '{"a":', "{a: ", "[{", '"Timestamps":', "Values:\n", "MetricDataResults:\n- ", "time,BurstBalance\n", "1790000000",
+)  # fmt: skip
+
+
+def nested(data: bytes) -> None:
+    """A recording and a configuration of parts that are repeated thousands of times: deep, wide or long."""
+    choices = Choices(data)
+    text = ""
+    while not choices.is_used_up and len(text) < 1 << 20:
+        piece, often = PIECES[choices.byte() % len(PIECES)], choices.byte()
+        text += piece * (often if often < 128 else 1 << (often % 15))
+    with suppress(ValueError):
+        read_text(text, name="file")
+    with suppress(ValueError):
+        read_config_file(as_file(text.encode(), "nested.yml"))
 
 
 def tags(data: bytes) -> None:
@@ -337,7 +359,7 @@ def cloudwatch(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     one.__name__: one
     for one in (
-        config, web_config, diskstats, mounts, host, nvme, fio_output, dbench_output, state, record, series, readers, tags,
+        config, web_config, diskstats, mounts, host, nvme, fio_output, dbench_output, state, record, series, readers, nested, tags,
         settings, cloudwatch,
     )
 }  # fmt: skip

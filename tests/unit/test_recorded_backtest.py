@@ -46,7 +46,7 @@ def backtest(*args: str, stdin: bytes = b"") -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     code = run(
         ("backtest", *args, "--policy", "burstwatch", "--json"),
-        stdin=lambda: stdin, stdout=out, stderr=err, env={}, clock=lambda: 0.0,
+        stdin=lambda _: stdin, stdout=out, stderr=err, env={}, clock=lambda: 0.0,
     )  # fmt: skip
     return code, out.getvalue(), err.getvalue()
 

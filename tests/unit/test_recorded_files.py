@@ -30,7 +30,7 @@ LINES = OWN.read_text().splitlines()
 
 def burstwatch(*args: str, stdin: bytes = b"") -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0, stdin=lambda: stdin)
+    code = run(args, stdout=out, stderr=err, env={}, clock=lambda: 0.0, stdin=lambda _: stdin)
     return code, out.getvalue(), err.getvalue()
 
 

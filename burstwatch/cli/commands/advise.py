@@ -23,7 +23,7 @@ from burstwatch.cli.output import check_target, painter
 from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
 from burstwatch.cli.values import days as read_days
 from burstwatch.config import Config
-from burstwatch.formatting import InputError
+from burstwatch.formatting import InputError, tell
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -99,7 +99,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         report = as_report(records, paint=painter(terminal.stdout, terminal.env))
         print(f"{place}\n{report}", file=terminal.stdout)
     for problem in problems:
-        print(f"burstwatch: {problem}", file=terminal.stderr)
+        tell(problem, terminal.stderr)
     return PARTIAL if problems else 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_regions_arguments, chosen_regions
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import clock_time, inert, table
+from burstwatch.formatting import clock_time, inert, table, tell
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -60,7 +60,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         summary = f"alarms on credits: {len(audited)}{': ' if counts else ''}{', '.join(counts)}"
         print(summary, file=terminal.stdout)
     for problem in problems:
-        print(f"burstwatch: {problem}", file=terminal.stderr)
+        tell(problem, terminal.stderr)
     return PARTIAL if problems else 0
 
 

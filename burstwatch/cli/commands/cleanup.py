@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import inert, table
+from burstwatch.formatting import inert, table, tell
 from burstwatch.shards import Unit, parse_unit_name
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def run(args: Namespace, terminal: Terminal) -> int:
         failures = delete_alarms(clients, names)
         deleted = len(names) - len(failures)
         problems += failures
-        print(f"burstwatch: deleted {_count(deleted)}", file=terminal.stderr)
+        tell(f"deleted {_count(deleted)}", terminal.stderr)
     for problem in problems:
-        print(f"burstwatch: {problem.part}: {problem.error}", file=terminal.stderr)
+        tell(f"{problem.part}: {problem.error}", terminal.stderr)
     return PARTIAL if problems or deleted < len(leftovers) else 0
 
 
@@ -111,7 +111,7 @@ def _is_wanted(
         answer = terminal.ask(f"Delete {count}? The pager gets no OK for them. [y/N] ")
         refusal = "" if answer.lower() in {"y", "yes"} else "nothing is deleted"
     if refusal:
-        print(f"burstwatch: {refusal}", file=terminal.stderr)
+        tell(refusal, terminal.stderr)
     return not refusal
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
+from burstwatch.formatting import tell
 from burstwatch.history.observations import Verdict
 from burstwatch.shards import Unit
 
@@ -72,12 +73,12 @@ def run(args: Namespace, terminal: Terminal) -> int:
     except KeyboardInterrupt:
         _show_begun(terminal.stderr, "")
         text = "the drill is stopped. If its alarm is in ALARM, sweeps end it and delete it, at the latest after an hour"
-        print(f"burstwatch: {text}", file=terminal.stderr)
+        tell(text, terminal.stderr)
         raise
     failed = [hop for hop in hops if hop.ok is False]
     if failed:
         names = ", ".join(hop.name for hop in failed)
-        print(f"burstwatch: the drill failed at: {names}", file=terminal.stderr)
+        tell(f"the drill failed at: {names}", terminal.stderr)
         return PARTIAL
     if not args.json:
         total = sum(
@@ -117,7 +118,7 @@ def _show_begun(stderr: TextIO, name: str) -> None:
     """Name the step that is waited for: on a terminal each, elsewhere those that take minutes. An empty name removes the line."""
     if not stderr.isatty():
         if name in {"raised", "resolved"}:
-            print(f"burstwatch: {name}: {WAITS[name]}", file=stderr, flush=True)
+            tell(f"{name}: {WAITS[name]}", stderr)
         return
     text = f"{name}: {WAITS[name]} ..." if name in WAITS else name and f"{name} ..."
     print(f"\r{text}\033[K", end="", file=stderr, flush=True)

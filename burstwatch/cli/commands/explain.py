@@ -28,7 +28,7 @@ from burstwatch.cli.recorded import (
 )
 from burstwatch.cli.values import hours
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import InputError, balance, recorded_time, span, table
+from burstwatch.formatting import InputError, balance, recorded_time, span, table, tell
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -217,5 +217,5 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
     begin_s = recorded.samples[0].t_s
     if args.hours is not None and begin_s > terminal.clock() - 3_600 * back_hours + SHORTER_S:
         text = f"CloudWatch has only the last {span(terminal.clock() - begin_s)} of it"
-        print(f"burstwatch: {args.series}: {text}", file=terminal.stderr)
+        tell(f"{args.series}: {text}", terminal.stderr)
     return replace(recorded, delay_s=args.delay_s)

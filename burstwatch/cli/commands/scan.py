@@ -37,6 +37,7 @@ from burstwatch.formatting import (
     inert,
     span,
     table,
+    tell,
     usd,
 )
 from burstwatch.history.observations import Resource, Verdict
@@ -182,7 +183,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
-        print(f"burstwatch: {problem}", file=terminal.stderr)
+        tell(problem, terminal.stderr)
     in_danger = [entry for entry in entries if entry[1].verdict in failing]
     if in_danger:
         return IN_DANGER
@@ -222,7 +223,7 @@ def _tell_past(args: Namespace, regions: Regions, config: Config, terminal: Term
         text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
-        print(f"burstwatch: {problem}", file=terminal.stderr)
+        tell(problem, terminal.stderr)
     return PARTIAL if problems else 0
 
 

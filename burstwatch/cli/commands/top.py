@@ -14,7 +14,7 @@ from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import terminal_columns
 from burstwatch.cli.values import seconds
 from burstwatch.config import Config
-from burstwatch.formatting import InputError, table
+from burstwatch.formatting import InputError, table, tell
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -64,7 +64,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             print(table(HEADINGS, rows, columns=columns, elastic=ELASTIC), file=terminal.stdout)
         print(board.summary(terminal.clock()), file=terminal.stdout)
         for problem in board.problems:
-            print(f"burstwatch: {problem}", file=terminal.stderr)
+            tell(problem, terminal.stderr)
         return 1 if board.problems else 0
     try:
         from burstwatch.cli.live import Top  # noqa: PLC0415 - an extra

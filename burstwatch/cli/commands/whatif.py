@@ -18,7 +18,7 @@ from burstwatch.cli.values import (
 from burstwatch.ebs.volume_types import CATALOGUE, find_type
 from burstwatch.forecast.whatif import Answer, answer_for
 from burstwatch.forecast.whatif_volume import Question, answer_for_volume
-from burstwatch.formatting import number, span
+from burstwatch.formatting import number, span, tell
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._disk import DEFAULT_IO_KIB, RATE_UNITS
 from burstwatch.kinds.base import Kind
@@ -88,7 +88,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     balance = float(stated.get("balance_percent", 100.0))
     if 0 < balance < 1:
         hint = f"the balance is {balance:g} %; for {100 * balance:g} % give --balance-percent {100 * balance:g}"
-        print(f"burstwatch: {hint}", file=terminal.stderr)
+        tell(hint, terminal.stderr)
     print(text, file=terminal.stdout)
     return 0
 

@@ -5,7 +5,7 @@ Several documents may follow one another: people join the answers of several cal
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from io import StringIO
@@ -15,12 +15,17 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
-from burstwatch.recordings.formats.layouts import first_line
+from burstwatch.recordings.formats.layouts import FEWER, first_line
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
 
 JsonDocument: TypeAlias = Any  # whatever JSON holds
 
+#: Deeper than any program writes, and so many that a fortnight of minutes of five metrics fits.
+DEEPEST_YAML, MOST_TOKENS = 64, 2_000_000
+NOT_NESTED = frozenset(
+    {"StreamStartToken", "StreamEndToken", "DocumentStartToken", "DocumentEndToken"}
+)
 #: A line that only YAML begins with: a key, or a list.
 YAML_START = re.compile(r"(?:---\s*$|-\s+\S|[\"']?[A-Za-z_]\w*[\"']?:(?:\s|$))")
 
@@ -60,9 +65,7 @@ def read_yaml_documents(text: str, *, name: str) -> RawContents:
         raise ValueError(msg) from None
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=loader)):
-            msg = f"{name} is YAML with an alias, which no program that is known writes"
-            raise ValueError(msg)
+        _check_tokens(yaml.scan(text, Loader=loader), name=name)
         documents = [document for document in yaml.load_all(text, Loader=loader) if document]
     except (yaml.YAMLError, RecursionError) as error:
         problem = getattr(error, "problem", None) or "it is too deep"
@@ -73,11 +76,29 @@ def read_yaml_documents(text: str, *, name: str) -> RawContents:
     return read_all(documents, name=name)
 
 
+def _check_tokens(tokens: Iterable[object], *, name: str) -> None:
+    """Refuse YAML that would take the parser's stack, or memory and time without end. The C parser has no limit of its own."""
+    depth = 0
+    for count, token in enumerate(tokens):
+        kind = type(token).__name__
+        depth += kind.endswith("StartToken") and kind not in NOT_NESTED
+        depth -= kind.endswith("EndToken") and kind not in NOT_NESTED
+        if kind == "AliasToken":
+            msg = f"{name} is YAML with an alias, which no program that is known writes"
+            raise ValueError(msg)
+        if depth > DEEPEST_YAML:
+            msg = f"{name} begins like YAML and is not valid: it is too deep"
+            raise ValueError(msg)
+        if count > MOST_TOKENS:
+            msg = f"{name} has more than {MOST_TOKENS:,} parts of YAML: {FEWER}"
+            raise ValueError(msg)
+
+
 def is_yaml(text: str) -> bool:
     """True if the first line of a text begins a document of YAML."""
     head = first_line(text)
     is_underlined = any(
-        re.fullmatch(r"[-\s]*-[-\s]*", line) for line in islice(StringIO(text), 1, 4)
+        "-" in line and not line.replace("-", " ").strip() for line in islice(StringIO(text), 1, 4)
     )
     return YAML_START.match(head) is not None and "," not in head and not is_underlined
 

@@ -5,6 +5,7 @@ the metric of a row, or the columns are statistics of a single metric.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from burstwatch.recordings.written_times import short
 TIME_NAMES = (
     "ts", "atimestamp", "timestamp", "timestampper", "time", "datetime", "epoch", "datehour", "date",
 )  # fmt: skip
+#: A heading of times is no longer, even with the name of its series and its zone; that of a metric may be a whole query.
+LONGEST_NAME_OF_TIME = 200
 #: A zone at the end of a heading: in parentheses, or UTC with an offset.
 ZONE_OF_HEADING = re.compile(
     r"\s*[(\[]\s*((?:UTC|GMT)?\s*[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:/[A-Za-z_]+)+|[A-Z]{2,5})\s*[)\]]\s*$"
@@ -193,7 +196,10 @@ def _time_column(headings: Sequence[str]) -> int | None:
     """The column whose heading names a time: one that names UTC before others, and then the most telling one."""
     if OWN_TIME in headings:
         return headings.index(OWN_TIME)
-    plain = [_plain(ZONE_OF_HEADING.sub("", cell)) for cell in headings]
+    plain = [
+        _plain(ZONE_OF_HEADING.sub("", cell)) if len(cell) <= LONGEST_NAME_OF_TIME else ""
+        for cell in headings
+    ]
     plain = [re.sub(r"^timestampper.*", "timestampper", cell) for cell in plain]
     places = [n for n, name in enumerate(plain) if name in TIME_NAMES]
     if not places:
@@ -204,7 +210,7 @@ def _time_column(headings: Sequence[str]) -> int | None:
 
 def _zone_of(heading: str) -> str:
     """The zone that a heading of times names, such as UTC+1 or Europe/Berlin, or nothing."""
-    match = ZONE_OF_HEADING.search(heading)
+    match = ZONE_OF_HEADING.search(heading[-LONGEST_NAME_OF_TIME:])
     return (match[1] or match[2]).strip() if match else ""
 
 
@@ -312,9 +318,9 @@ def _check_widths(data: Sequence[TextRow], width: int, name: str) -> None:
 
 def _check_names(shape: _Headings, where: str) -> None:
     """Refuse two columns of one name, which nothing tells apart."""
-    told_apart = list(zip(shape.names, shape.statistics, strict=True))
-    for heading in told_apart:
-        if any(heading[0]) and told_apart.count(heading) > 1:
+    counts = Counter(zip(shape.names, shape.statistics, strict=True))
+    for heading, count in counts.items():
+        if any(heading[0]) and count > 1:
             msg = f"{where}: two columns are called {short(' '.join(heading[0]))!r}"
             raise ValueError(msg)
 
@@ -330,7 +336,7 @@ def _check_time(cell: str, shape: _Headings, where: str, *, is_own: bool) -> Non
 def _check_parts_of_time(shape: _Headings, columns: Sequence[list[str]], where: str) -> None:
     """Refuse a column that has the clock, the zone or the half of the day that the times beside it lack."""
     time = columns[shape.time][0]
-    if WHOLE_TIME.fullmatch(time):
+    if len(time) > LONGEST_NAME_OF_TIME or WHOLE_TIME.fullmatch(time):
         return
     has_clock = ":" in time and CLOCK.fullmatch(time) is None
     for names, cells in zip(shape.names, columns, strict=True):
