@@ -150,7 +150,7 @@ LOOK := tests/look/grafana
 JSII := cdk/jsii
 $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 	@echo "installing jsii, which compiles the construct for TypeScript and Python"
-	@npm ci --prefix $(JSII) --silent --no-audit --no-fund --ignore-scripts
+	@npm ci --prefix $(JSII) --silent --no-audit --no-fund
 
 .PHONY: test-real
 test-real: setup .cache/grafana/look.js .cache/go/helm $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm

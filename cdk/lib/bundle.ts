@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PYTHON } from './props.ts';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -26,6 +26,7 @@ const COMMANDS_ONLY = [
   'recordings/',
   'web/',
 ].map((path) => join('burstwatch', path));
+const LICENCE = 'LICENSE';
 const REQUIREMENTS = join('lambdas', 'requirements.txt');
 
 /**
@@ -38,11 +39,10 @@ const REQUIREMENTS = join('lambdas', 'requirements.txt');
  */
 export function buildPackage(root: string = ROOT, runtime: string = PYTHON): string {
   if (root === ROOT && existsSync(PREBUILT)) return PREBUILT;
-  const sources = SOURCES.flatMap((folder) => pythonFiles(root, folder));
-  const files = [
-    REQUIREMENTS,
-    ...sources.filter((path) => !COMMANDS_ONLY.some((part) => path.startsWith(part))),
-  ].sort();
+  const modules = SOURCES.flatMap((folder) => pythonFiles(root, folder)).filter(
+    (path) => !COMMANDS_ONLY.some((part) => path.startsWith(part)),
+  );
+  const files = [REQUIREMENTS, LICENCE, ...modules].sort();
   const compiler = pythonOf(runtime);
   const hash = createHash('sha256')
     .update(catalog.services.join())
@@ -62,10 +62,11 @@ export function buildPackage(root: string = ROOT, runtime: string = PYTHON): str
   rmSync(build, { recursive: true, force: true });
   installRequirements(root, build);
   keepOnlyOurServices(build);
-  for (const file of files.filter((name) => name !== REQUIREMENTS)) {
+  for (const file of modules) {
     mkdirSync(dirname(join(build, file)), { recursive: true });
     cpSync(join(root, file), join(build, file));
   }
+  keepLicences(root, build);
   // pip notes where and how it installed; none of it is needed to run, and some of it differs by machine.
   for (const name of readdirSync(build).filter((entry) => entry.endsWith('.dist-info') || entry === 'bin')) {
     rmSync(join(build, name), { recursive: true });
@@ -80,6 +81,24 @@ export function buildPackage(root: string = ROOT, runtime: string = PYTHON): str
     rmSync(build, { recursive: true, force: true });
   }
   return target;
+}
+
+/** Whoever passes on a package passes on the texts of its licences: ours, and those of each library in a folder of its own. */
+function keepLicences(root: string, build: string): void {
+  const licences = join(build, 'licenses');
+  mkdirSync(licences);
+  cpSync(join(root, LICENCE), join(licences, LICENCE));
+  for (const info of readdirSync(build).filter((entry) => entry.endsWith('.dist-info'))) {
+    const texts = readdirSync(join(build, info), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /(^|[\\/])(LICEN[CS]E|NOTICE|COPYING)[^\\/]*$/i.test(name))
+      .filter((name) => statSync(join(build, info, name)).isFile());
+    if (texts.length === 0) throw new Error(`cannot build the Lambda package: ${info} has no text of its licence`);
+    for (const name of texts) {
+      const target = join(licences, info.replace('.dist-info', ''), basename(name));
+      mkdirSync(dirname(target), { recursive: true });
+      cpSync(join(build, info, name), target);
+    }
+  }
 }
 
 /** A Python of the version that Lambda runs, or none. Bytecode of another version would be passed over. */

@@ -14,6 +14,7 @@ after(() => rmSync(folder, { recursive: true }));
 function copyOfSources(name: string): string {
   const root = join(folder, name);
   for (const part of ['burstwatch', 'lambdas']) cpSync(part, join(root, part), { recursive: true });
+  cpSync('LICENSE', join(root, 'LICENSE'));
   return root;
 }
 
@@ -59,6 +60,21 @@ test('the package has our sources and what they import, and nothing of the devel
     files.filter((name) => name.endsWith('.pyc') && !name.endsWith('.cpython-313.pyc')),
     [],
   );
+});
+
+test('the package has the licence of all that is in it', () => {
+  const licences = join(buildPackage(), 'licenses');
+  assert.deepEqual(readFileSync(join(licences, 'LICENSE')), readFileSync('LICENSE'));
+  const pins = readFileSync(join('lambdas', 'requirements.txt'), 'utf8').matchAll(/^([\w-]+)==(\S+)/gm);
+  const expected = [...pins].map(([, name, version]) => `${name!.replaceAll('-', '_')}-${version}`);
+  assert.ok(expected.length > 5);
+  for (const name of expected) {
+    const texts = readdirSync(join(licences, name));
+    assert.ok(
+      texts.some((text) => readFileSync(join(licences, name, text), 'utf8').length > 500),
+      name,
+    );
+  }
 });
 
 test('where the Python of the functions is here, the package has the bytecode of all of it', () => {
