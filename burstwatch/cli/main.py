@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
-from burstwatch.formatting import SPARKS, InputError, tell
+from burstwatch.formatting import SPARKS, InputError, inert, tell
 
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
@@ -221,7 +221,10 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        tell(_as_typed(error, args), stderr)
+        text = _as_typed(error, args)
+        # What was typed may have been copied from a name that somebody else chose.
+        is_plain = all(inert(arg) == arg for arg in args)
+        tell(text if is_plain else inert(text), stderr)
         return WRONG_INPUT
     return code
 

@@ -2,11 +2,13 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 
+from burstwatch.cli.main import command_names
 from burstwatch.formatting import command_line, printable
 from burstwatch.owner_tags import OWNER_TAGS
 from tests.aws.commands import burstwatch
@@ -56,6 +58,16 @@ COMMANDS = (
     ("scan", "--only", "touch file"),
     ("policy", "scan"),
 )
+#: Forty of them, with each way to run something and each way to get out of quotes.
+MIXED = (*HOSTILE[::3][:30], *(f"\"';{runs};'\"" for runs in RUNS))
+TAKES_TEXT = (
+    ("scan", "--only", "TEXT"), ("scan", "--kinds", "TEXT"), ("scan", "--regions", "TEXT"), ("explain", "TEXT", "--type", "TEXT"),
+    ("explain", "--example", "--timezone", "TEXT"), ("explain", "--example", "--metric", "TEXT"), ("whatif", "--type", "TEXT", "--size-gib", "TEXT"),
+    ("whatif", "--kind", "TEXT"), ("backtest", "TEXT", "--size-gib", "100"), ("snooze", "TEXT", "4h", "--reason", "TEXT"),
+    ("snooze", "ID", "TEXT", "--reason", "x"), ("snooze", "ID", "4h", "--reason", "TEXT"), ("export", "TEXT", "--days", "TEXT"),
+    ("cleanup", "--deployment", "TEXT"), ("advise", "--days", "TEXT"), ("episodes", "--since", "TEXT"), ("doctor", "--deployment", "TEXT"),
+    ("audit-alarms", "--regions", "TEXT"), ("help", "TEXT"), ("completion", "TEXT"),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -131,6 +143,32 @@ def test_no_shell_runs_a_name_out_of_what_a_command_prints(
     made = tmp_path / "F"
     shells = [[program, *shell[1:]] for name, shell in SHELLS.items() if (program := shutil.which(name))]  # fmt: skip
     for piece in to_be_copied(printed(crowd, command)):
+        for shell in shells:
+            paste(shell, piece, tmp_path)
+            assert not made.exists(), f"{shell[0]}:\n{piece}"
+
+
+def typed(text: str) -> list[tuple[str, ...]]:
+    """Every command with a text that somebody has copied from elsewhere: as a word, as a flag, and where it takes one."""
+    anywhere = [words for name in command_names() for words in ((name, text), (name, f"--{text}"))]
+    return [
+        (text,),
+        *anywhere,
+        *[tuple(text if word == "TEXT" else word for word in words) for words in TAKES_TEXT],
+    ]
+
+
+@pytest.mark.parametrize(
+    "texts", [MIXED[-3:], pytest.param(MIXED, marks=pytest.mark.many)], ids=len
+)
+def test_no_shell_runs_what_somebody_has_typed_out_of_what_a_command_answers(
+    texts: Sequence[str], cloud: Cloud, tmp_path: Path
+) -> None:
+    Disk(cloud, percent=40)
+    made = tmp_path / "F"
+    shells = [[program, *shell[1:]] for name, shell in SHELLS.items() if (program := shutil.which(name))]  # fmt: skip
+    answers = [printed(cloud, command) for text in texts for command in typed(text)]
+    for piece in to_be_copied("".join(answers)):
         for shell in shells:
             paste(shell, piece, tmp_path)
             assert not made.exists(), f"{shell[0]}:\n{piece}"
