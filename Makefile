@@ -228,11 +228,12 @@ dist: setup $(JSII)/node_modules/.package-lock.json ## everything that a release
 	@$(BIN)/python -m tools.dist
 
 .PHONY: bench
-bench: setup ## how often the range holds, the bill of a month, the day beside YACE and cloudwatch_exporter, the function's start
+bench: setup ## how often the range holds, the bill of a month, the day beside YACE and cloudwatch_exporter, the function's start, the exporter beside node_exporter
 	@$(BIN)/python -m benchmarks.calibration
 	@$(BIN)/python -m benchmarks.month
 	@$(BIN)/python -m benchmarks.day
 	@$(BIN)/python -m benchmarks.cold_start
+	@$(BIN)/python -m benchmarks.exporter
 	@$(BIN)/python -m benchmarks.tables
 
 .PHONY: fit

@@ -19,6 +19,8 @@ OPENMETRICS, OPENMETRICS_VERSION = "application/openmetrics-text", "1.0.0"
 TYPE = "# TYPE "
 #: Signs of a label's value that both formats escape.
 SPECIAL = re.compile(r'[\\\n"]')
+#: From here on Go writes an exponent, and Python does not.
+WRITTEN_ALIKE = 1e6
 ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 
@@ -51,11 +53,18 @@ gauge, counter, histogram = (
 
 
 @lru_cache(maxsize=1_024)
-def _template(printed: str, names: tuple[str, ...]) -> tuple[str, tuple[int, ...]]:
-    """A line of a sample with room for the values, and the order of its labels: the client sorts them by name."""
-    order = tuple(sorted(range(len(names)), key=names.__getitem__))
-    labels = ",".join(f'{names[index]}="%s"' for index in order)
-    return f"{printed}{{{labels}}} %s\n" if labels else f"{printed} %s\n", order
+def _template(printed: str, names: tuple[str, ...]) -> str:
+    """A line of a sample with room for its labels, by their places, and for its value. The client sorts labels by name."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    labels = ",".join(f'{names[index]}="{{{index}}}"' for index in order)
+    return f"{printed}{{{{{labels}}}}} {{{len(names)}}}\n" if labels else f"{printed} {{0}}\n"
+
+
+def _number(value: float) -> str:
+    """A value as the client writes it: nearly all are as Python writes them, and to ask the client takes thrice as long."""
+    if 0 <= value < WRITTEN_ALIKE:
+        return repr(float(value))
+    return str(floatToGoString(value))  # type: ignore[no-untyped-call]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -68,13 +77,13 @@ class _Rows:
 
     def lines(self) -> Iterator[str]:
         """The samples as both formats write them."""
-        template, order = _template(self.printed, self.names)
+        write = _template(self.printed, self.names).format
         for labels, value in self.samples:
-            texts = [labels[index] for index in order]
-            if SPECIAL.search("".join(texts)):
-                texts = [text.translate(ESCAPES) for text in texts]
-            texts.append(floatToGoString(value))  # type: ignore[no-untyped-call]
-            yield template % tuple(texts)
+            # Label by label is slower than all of them at once, and hardly any has a sign to escape.
+            if SPECIAL.search("".join(labels)):
+                yield write(*(text.translate(ESCAPES) for text in labels), _number(value))
+            else:
+                yield write(*labels, _number(value))
 
 
 class Family(Metric):
