@@ -135,6 +135,13 @@ HELM_VERSION := v3.22.0
 	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
+METADATA_MOCK_VERSION := v1.13.0
+# AWS's own mock of the instance metadata service; without go its test says that it is left out.
+.cache/go/ec2-metadata-mock:
+	@mkdir -p .cache/go
+	@if command -v go >/dev/null; then echo "building ec2-metadata-mock $(METADATA_MOCK_VERSION)"; \
+	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install github.com/aws/amazon-ec2-metadata-mock/cmd/ec2-metadata-mock@$(METADATA_MOCK_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
+
 # What draws dashboards for the tests: installed and built outside of the tree.
 LOOK := tests/look/grafana
 .cache/look/node_modules/.package-lock.json: $(LOOK)/package.json $(LOOK)/package-lock.json
@@ -153,7 +160,7 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 	@npm ci --prefix $(JSII) --silent --no-audit --no-fund
 
 .PHONY: test-real
-test-real: setup .cache/grafana/look.js .cache/go/helm $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm
+test-real: setup .cache/grafana/look.js .cache/go/helm .cache/go/ec2-metadata-mock $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm
 	@$(call timed,real parts,$(BIN)/pytest -q -n 2 --dist loadfile -m "real and not clouds")
 
 .PHONY: test-package

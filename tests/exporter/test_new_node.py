@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
 from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from tests.exporter.box import VOLUMES, Box
 from tests.exporter.metadata import Handler, Metadata
 from tests.exporter.scraped import value
+from tests.exporter.writers import WRITTEN
 
 BOOTED, ID = 1_790_000_000.0, "i-0aaaaaaaaaaaaaaa1"
 
@@ -73,9 +75,9 @@ def test_the_root_volume_of_a_new_node_is_known_to_be_full_and_no_other(
     box.put("proc/1/mountinfo", "26 1 259:1 / / rw - xfs /dev/nvme1n1 rw\n")
     mark(tmp_path / "cloud", ID, at=booted_s + (10 if is_first else -86_400))
     pending = datetime.fromtimestamp(booted_s - 15, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    metadata.document = json.dumps(
-        {"instanceId": ID, "instanceType": "m5.large", "region": "eu-west-1", "accountId": "111111111111", "pendingTime": pending}
-    ).encode()  # fmt: skip
+    written = yaml.safe_load((WRITTEN / "identity.yml").read_text())["document"]
+    own = {"instanceId": ID, "instanceType": "m5.large", "region": "eu-west-1", "accountId": "111111111111", "pendingTime": pending}  # fmt: skip
+    metadata.document = json.dumps(json.loads(written) | own).encode()
     box.options = {
         "instance.type": "imds",
         "imds.endpoint": metadata.url,

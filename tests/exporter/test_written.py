@@ -1,12 +1,15 @@
 """Files that real programs have written: the exporter believes them, and what tests make by hand is made of their lines."""
 
+import json
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
+from burstwatch_exporter.imds import read_identity
 from burstwatch_exporter.kernel.blocks import EBS_MODEL, read_blocks
 from burstwatch_exporter.kernel.diskstats import parse_diskstats
 from burstwatch_exporter.kernel.mounts import container_files, read_mounts
@@ -187,3 +190,25 @@ def test_the_programs_of_this_machine_write_what_is_kept() -> None:
     } == {
         name for name in FILES if "loop" not in name and "btrfs" not in name and "udev" not in name
     }
+
+
+# The identity of an instance
+
+
+@pytest.mark.real
+def test_what_the_metadata_service_of_aws_own_mock_says_is_read() -> None:
+    if not writers.METADATA_MOCK.exists():
+        pytest.skip(
+            "ec2-metadata-mock was not built: make .cache/go/ec2-metadata-mock, which needs go"
+        )
+    with writers.metadata_mock() as endpoint:
+        identity = read_identity(endpoint)
+        document = json.loads(writers.identity_document(endpoint))
+    kept = json.loads(yaml.safe_load((writers.WRITTEN / "identity.yml").read_text())["document"])
+    assert document == kept
+    assert (identity.instance_id, identity.instance_type) == (
+        kept["instanceId"],
+        kept["instanceType"],
+    )
+    assert (identity.region, identity.account) == (kept["region"], kept["accountId"])
+    assert identity.pending_s == datetime(2019, 10, 31, 7, 2, 24, tzinfo=UTC).timestamp()

@@ -1,17 +1,21 @@
 """Files that the exporter reads, written by the programs and the kernel that write them on a host, and not by hand.
 
 ``python -m tests.exporter.writers`` writes ``tests/exporter/written`` anew, with each program's version. It needs root, and
-works in a mount namespace of its own: systemd-udevd on loop devices, mounts of ext4, xfs and btrfs, lxcfs.
+works in a mount namespace of its own: systemd-udevd on loop devices, mounts of ext4, xfs and btrfs, lxcfs. The identity
+document of an instance is that of AWS's own mock. The log page of EBS's NVMe disks has no writer but EBS.
 """
 
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,8 @@ RULES = Path("/lib/udev/rules.d")
 #: systemd's own rules for disks; those of other packages say nothing that is read here.
 OF_DISKS = ("50-udev-default.rules", "60-block.rules", "60-persistent-storage.rules")
 NEEDED = ("unshare", "losetup", "sfdisk", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "udevadm", "lxcfs")
+#: Of amazon-ec2-metadata-mock; `make test-real` builds it.
+METADATA_MOCK = Path(".cache/go/ec2-metadata-mock")
 MIB = 1 << 20
 IMAGE_MIB = 320
 #: How long to wait for a program, at most.
@@ -45,6 +51,62 @@ def written() -> dict[str, Any]:
         command = ["unshare", "--mount", "--propagation", "private", sys.executable, "-m", "tests.exporter.writers", "--inside", folder]  # fmt: skip
         subprocess.run(command, check=True, timeout=10 * PATIENCE_S)
         return {path.stem: yaml.safe_load(path.read_text()) for path in Path(folder).glob("*.yml")}
+
+
+@contextmanager
+def metadata_mock() -> Iterator[str]:
+    """The address of AWS's own mock of the instance metadata service, as long as it runs; OSError where it was not built."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--imdsv2", "--hostname", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(
+        [METADATA_MOCK, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as mock:
+        try:
+            until = time.monotonic() + PATIENCE_S
+            while not _listens(port):
+                if time.monotonic() > until:
+                    msg = f"{METADATA_MOCK} does not listen"
+                    raise RuntimeError(msg)
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            mock.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def identity_document(endpoint: str) -> str:
+    """The identity document of an instance, asked for with a token as AWS documents it."""
+    token_request = urllib.request.Request(
+        f"{endpoint}/latest/api/token",
+        method="PUT",
+        headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"},
+    )
+    with urllib.request.urlopen(token_request, timeout=PATIENCE_S) as answer:
+        token = answer.read().decode()
+    request = urllib.request.Request(
+        f"{endpoint}/latest/dynamic/instance-identity/document",
+        headers={"X-aws-ec2-metadata-token": token},
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def write_identity() -> None:
+    """Write the identity document as AWS's mock writes it, with its version."""
+    with metadata_mock() as endpoint:
+        document = identity_document(endpoint)
+    about = {
+        "writers": {"ec2-metadata-mock": _run(str(METADATA_MOCK), "--version").split()[-1]},
+        "document": document,
+    }
+    (WRITTEN / "identity.yml").write_text(yaml.dump(about, Dumper=_Blocks, width=10_000))
 
 
 def _inside(folder: Path) -> None:
@@ -261,6 +323,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--inside"]:
         _inside(Path(sys.argv[2]))
         return
+    if METADATA_MOCK.exists():
+        write_identity()
     if names := missing():
         raise SystemExit(f"not here: {', '.join(names)}")
     WRITTEN.mkdir(exist_ok=True)
