@@ -57,7 +57,7 @@ DRAINED = 0.6
 class Matched:
     """The series of one bucket by CloudWatch's metric, and what was assumed for that.
 
-    ``periods`` are those that the file states. ``rates`` are the metrics whose values are per second.
+    ``periods`` are those that the file states. ``rates`` are the metrics whose values are per second, where CloudWatch has sums.
     """
 
     resource: Resource
@@ -115,8 +115,12 @@ def match_metrics(
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
     chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.about.is_own)
+    # What CloudWatch itself has per second stays so.
+    published_rates = {metric.name for metric in kind.demand_metrics if metric.is_rate}
     rates = frozenset(
-        metric for metric, parts in chosen_by_metric.items() if any(part.is_rate for part in parts)
+        metric
+        for metric, parts in chosen_by_metric.items()
+        if any(part.is_rate for part in parts) and metric not in published_rates
     )
     if resource.level_metric in rates:
         msg = f"{name} has {resource.level_metric} per second, and a balance is no rate"
