@@ -30,6 +30,9 @@ from burstwatch.kinds.base import Kind
 from burstwatch.kinds.ebs_volume import KIND
 from burstwatch.recordings.samples import Points, Sample, to_points
 
+#: A quotient of floats is off by so much at the most.
+NOISE = 1e-9
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
@@ -102,7 +105,10 @@ class Recorded:
 
 
 class Replay:
-    """Every moment of a series, by number: the first row's start is 0, and each is a period later."""
+    """Every moment of a series, by number: the first row's start is 0, and each is a period later.
+
+    The last one is when the last row has come, which may be within a period.
+    """
 
     def __init__(self, played: "Played", config: Config, *, delay_s: float) -> None:
         """Datapoints come ``delay_s`` after their period's end."""
@@ -110,14 +116,18 @@ class Replay:
         # Data as late as asked for is not stale: the delay is part of the question.
         self._config = replace(config, max_data_age_s=max(config.max_data_age_s, delay_s))
 
+    @property
+    def _lasts_s(self) -> float:
+        return self._played.span_s + self._delay_s
+
     def __len__(self) -> int:
         """The number of moments until the last row has been seen."""
-        return 1 + int((self._played.span_s + self._delay_s) / self._played.period_s)
+        return 1 + math.ceil(self._lasts_s / self._played.period_s - NOISE)
 
     def moments(self, numbers: Iterable[int] | None = None) -> Iterator[Moment]:
         """Yield the moments with these ``numbers``, or all."""
         for number in range(len(self)) if numbers is None else numbers:
-            now = self._played.start_s + number * self._played.period_s
+            now = self._played.start_s + min(number * self._played.period_s, self._lasts_s)
             yield _moment(self._played.at(now, self._delay_s, self._config), self._config)
 
 

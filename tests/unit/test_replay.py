@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstwatch.backtest.simulate import Phase, Simulation
@@ -241,3 +241,39 @@ def test_a_series_needs_its_volume(drain: Path) -> None:
     code, _, err = replay(str(drain))
     assert code == 2
     assert "--type and --size-gib" in err
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    period_s=st.sampled_from([60, 300, 600, 900, 1_800, 3_600]),
+    delay_s=st.sampled_from([0, 60, 90, 300, 1_000]),
+    rows=st.integers(4, 30),
+    last=st.sampled_from([0.0, 20.0, 55.0]),
+)
+def test_the_newest_row_is_what_the_last_moment_says(
+    period_s: int, delay_s: int, rows: int, last: float
+) -> None:
+    """Whatever the period is of the delay: a row more changes the last moment."""
+    balances = [100.0] * (rows - 1)
+    moments = [last_moment(values, period_s, delay_s) for values in (balances, [*balances, last])]
+    assert moments[1]["at"] == rows * period_s + delay_s
+    assert moments[1]["at"] > moments[0]["at"]
+    assert moments[1]["data_age_s"] == delay_s
+    refilled = 300 * (period_s + delay_s) / 5_400_000 + 1e-9
+    assert last / 100 <= moments[1]["balance"] <= last / 100 + refilled
+    assert moments[0]["balance"] == 1.0
+
+
+def last_moment(balances: list[float], period_s: int, delay_s: int) -> dict[str, Any]:
+    out = io.StringIO()
+    text = (
+        HEADING
+        + "\n"
+        + "".join(f"{period_s * row},{value},0,0,0,0\n" for row, value in enumerate(balances))
+    )
+    run(
+        ["explain", "-", *GP2, "--json", "--delay-s", f"{delay_s}", "--period-s", f"{period_s}"],
+        stdout=out, stderr=io.StringIO(), env={}, clock=lambda: 0.0, stdin=lambda _: text.encode(),
+    )  # fmt: skip
+    moment: dict[str, Any] = json.loads(out.getvalue())["last"]
+    return moment
