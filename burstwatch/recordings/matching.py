@@ -25,10 +25,12 @@ from burstwatch.recordings.samples import (
 #: The names of CloudWatch's statistics in the languages of its console, and as programs shorten them.
 STATISTICS: Mapping[str, re.Pattern[str]] = {
     "Minimum": re.compile(r"minimum|minimal\w*|m[ií]nimo|min|lowest|最小值?|최소값?"),
-    "Maximum": re.compile(r"maximum|maximal\w*|m[aá]ximo|max|最大值?|최대값?|p9\d(?:\.\d+)?"),
+    "Maximum": re.compile(
+        r"maximum|maximal\w*|m[aá]ximo|max|highest|upper|h[oö]chstwert|最大值?|최대값?|p9\d(?:\.\d+)?"
+    ),
     "Sum": re.compile(r"sum|suma|summe|somme|soma|som|somma|合[计計]|总和|합계"),
     "Average": re.compile(
-        r"average|avg|av|mean|durchschnitt|moyenne|promedio|media|média|gemiddelde|平均值?|평균값?"
+        r"average|avg|av|mean|durchschnitt|moyenne|promedio|media|média|gemiddelde|mittelwert|平均值?|평균값?|tm\d\d"
     ),
     "Samplecount": re.compile(r"samplecount|count"),
 }
@@ -37,6 +39,8 @@ AT_END = re.compile(r"(minimum|average|maximum|sum|samplecount)\W*$")
 AT_START = re.compile(
     r"\s*(minimum|average|maximum|min|max|avg|mean|sum)(?:[:(]|_over_time\(|\s+(?:of\s)?)"
 )
+#: A statistic that a label states: {stat="max"}.
+STATED = re.compile(r"\bstat(?:istic)?s?[\"']?\s*[=:]\s*[\"']?([a-z]+)")
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
 #: Such as CPUUtilization: no person names a column like this.
 CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
@@ -350,11 +354,43 @@ def statistic_of_word(word: str) -> str:
 @cache
 def _statistic_of_name(name: str) -> str:
     plain = re.sub(r"sample_count", "samplecount", name.lower())
-    match = AT_END.search(plain) or AT_START.match(plain)
+    match = AT_END.search(plain) or AT_START.match(plain) or STATED.search(plain)
     if match is not None:
         return statistic_of_word(match[1])
     words = plain.split()
-    return statistic_of_word(words[-1]) if words else ""
+    at_end = statistic_of_word(words[-1]) if words else ""
+    return at_end or _statistic_beside_metric(name)
+
+
+def _statistic_beside_metric(name: str) -> str:
+    """The statistic whose name stands right before or behind that of a metric, or begins the whole name, or nothing.
+
+    ``Count`` is left out: it is the unit of most loads.
+    """
+    metric = _metric_pattern().search(name)
+    if metric is None:
+        return ""
+    before, after = (
+        re.sub(r"sample[\W_]?count", "samplecount", part.lower())
+        for part in (name[: metric.start()], name[metric.end() :])
+    )
+    words_before, words_after = (
+        [word for word in re.split(r"[\W_]+", part) if word] for part in (before, after)
+    )
+    beside = (*words_after[:1], *words_before[-1:], *words_before[:1])
+    return next(filter(None, (statistic_of_word(word) for word in beside if word != "count")), "")
+
+
+@cache
+def _metric_pattern() -> re.Pattern[str]:
+    """The name of any metric, however its words are separated: ``BurstBalance``, ``burst_balance``, ``burst balance``."""
+    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics}
+    names = sorted(metrics, key=len, reverse=True)
+    spelled = (
+        r"[\W_]?".join(re.escape(letter) for letter in metric if letter.isalnum())
+        for metric in names
+    )
+    return re.compile("|".join(spelled), re.IGNORECASE)
 
 
 def _statistic_of(series: RecordedSeries) -> str:

@@ -18,7 +18,15 @@ START, PERIOD_S, ROWS = 1_790_000_100, 300, 12
 RATES = [40.0 + row for row in range(ROWS)]
 #: The units of a rate as files write them, with their size in base units: of operations, and of bytes.
 OPERATIONS = {"Count/Second": 1.0, "iops": 1.0, "io/s": 1.0, "ops/s": 1.0}
-BYTES = {"Bytes/Second": 1.0, "B/s": 1.0, "Bps": 1.0, "kB/s": 1e3, "KiB/s": 1024.0, "MB/s": 1e6, "MiB/s": 2.0**20}
+BYTES = {
+    "Bytes/Second": 1.0,
+    "B/s": 1.0,
+    "Bps": 1.0,
+    "kB/s": 1e3,
+    "KiB/s": 1024.0,
+    "MB/s": 1e6,
+    "MiB/s": 2.0**20,
+}
 Writer = Callable[[str, str, str, Sequence[float]], str]
 
 
@@ -30,7 +38,11 @@ def statistics_json(level: str, metric: str, unit: str, values: Sequence[float])
         (metric, "Average", unit, values),
     ):
         points = [
-            {"Timestamp": START + PERIOD_S * row, statistic: value, **({"Unit": of_unit} if of_unit else {})}
+            {
+                "Timestamp": START + PERIOD_S * row,
+                statistic: value,
+                **({"Unit": of_unit} if of_unit else {}),
+            }
             for row, value in enumerate(numbers)
         ]
         answers.append(json.dumps({"Label": name, "Datapoints": points}))
@@ -87,7 +99,7 @@ def samples(kind: Kind, text: str, metric: str) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("kind_name", "metric_name", "unit", "size", "form"), combinations(), ids=lambda part: str(part)
+    ("kind_name", "metric_name", "unit", "size", "form"), combinations(), ids=str
 )
 def test_a_rate_of_any_unit_in_any_form_is_the_load_that_was_written(
     kind_name: str, metric_name: str, unit: str, size: float, form: str
@@ -95,4 +107,6 @@ def test_a_rate_of_any_unit_in_any_form_is_the_load_that_was_written(
     kind = find_kinds()[kind_name]
     (metric,) = (metric for metric in kind.demand_metrics if metric.name == metric_name)
     text = WRITERS[form](kind.level_metrics[0], metric_name, unit, [rate / size for rate in RATES])
-    assert samples(kind, text, metric_name) == pytest.approx([expected(metric, rate) for rate in RATES])
+    assert samples(kind, text, metric_name) == pytest.approx(
+        [expected(metric, rate) for rate in RATES]
+    )
