@@ -42,8 +42,12 @@ AT_START = re.compile(
 #: A statistic that a label states: {stat="max"}.
 STATED = re.compile(r"\bstat(?:istic)?s?[\"']?\s*[=:]\s*[\"']?([a-z]+)")
 RESOURCE_ID = re.compile(r"\b(?:vol|i|fs)-[0-9a-f]{8,}\b")
-#: Such as CPUUtilization: no person names a column like this.
-CLOUDWATCH_NAME = re.compile(r"[A-Z]+[a-z]*[A-Z]+[a-z]+[A-Za-z]*")
+#: What programs and people call a value of which they say nothing, and a balance by its own words.
+ANY_VALUE = frozenset(
+    {"value", "values", "val", "data", "datapoint", "datapoints", "metric", "series", "sample", "result", "volumeid", "instanceid", "filesystemid", "percent", "pct", "balance", "burst", "credit", "credits", "remaining", "left"}
+)  # fmt: skip
+#: Of a query or an expression: m1, e1, q12, A.
+QUERY_ID = re.compile(r"[a-z]\d{0,3}|\d+")
 #: How names of metrics begin in Prometheus, Elasticsearch, Datadog and Graphite.
 POLLED = re.compile(r"\baws[._]")
 MOST_NAMED = 5
@@ -212,9 +216,11 @@ def _by_metric(
     if by_metric:
         return by_metric, [f"left out {_labels(unknown)}"] if unknown else []
     lone = _of_one_metric([series for series in unknown if series.points])
-    is_alone = bool(lone) and len(levels) == 1 and not is_own
-    if is_alone and not any(_is_other_metric(series, levels[0]) for series in lone):
+    if lone and len(levels) == 1 and not is_own:
         label = _preferred(lone, "Minimum")[0].label
+        if not all(map(_says_nothing, lone)):
+            msg = f"{name} has one series, {label[:LABEL_LENGTH]!r}, whose name is not that of {levels[0]}: if it is the balance, say --metric {levels[0]}"
+            raise ValueError(msg)
         return {levels[0]: lone}, [f"its only series, {label!r}, is taken as {levels[0]}"]
     allowed = ", ".join(_allowed(kind))
     msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}; allowed: {allowed}"
@@ -321,14 +327,19 @@ def _a(statistic: str) -> str:
     return f"an {statistic}" if statistic[0] in "AEIOU" else f"a {statistic}"
 
 
-def _is_other_metric(series: RecordedSeries, level: str) -> bool:
-    """True if a series has the name of another metric of CloudWatch, which is no level of this kind."""
-    metrics = {metric for kind in find_kinds().values() for metric in kind.metrics} - {level}
-    return any(
-        not statistic_of_word(word)
-        and (word in metrics or (CLOUDWATCH_NAME.fullmatch(word) and "Balance" not in word))
+def _says_nothing(series: RecordedSeries) -> bool:
+    """True if no name of a series says what it is: there are ids, statistics and words that programs call any value by.
+
+    Any other word may be the name of another metric: a size, a latency, a share of a disk.
+    """
+    words = {
+        word
         for name in series.names
-        for word in name.split()
+        for word in re.split(r"[\W_]+", RESOURCE_ID.sub(" ", name.lower()))
+        if word
+    }
+    return all(
+        word in ANY_VALUE or QUERY_ID.fullmatch(word) or statistic_of_word(word) for word in words
     )
 
 
