@@ -184,11 +184,15 @@ def _fitting(widths: Sequence[int], is_elastic: Sequence[bool], columns: int) ->
 
 #: What mail and chat clients make a link of, though nobody has marked it as one.
 _ADDRESS = re.compile(r"://|(?<=\w)\.(?=[A-Za-z]{2,}[/:?#])|(?<=www)\.", re.IGNORECASE)
-_NO_LINK = {"://": ":\u2215\u2215", ".": "\u2024"}
+NO_DOT = "\u2024"
+_NO_LINK = {"://": ":\u2215\u2215", ".": NO_DOT}
 
 
 def unlinked(text: str) -> str:
-    """Free text of which no client makes a link, with look-alikes for what makes one."""
+    """Free text without an address that a client makes a link of: look-alikes stand for its ``://`` and its dots.
+
+    A bare name such as ``db.example.com`` stays as it is: databases are called so.
+    """
     return _ADDRESS.sub(lambda match: _NO_LINK[match[0]], text)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from burstwatch.formatting import clock_time, plain_name, unlinked
+from burstwatch.formatting import clock_time, plain_name
 
 WATCH_TAG = "burstwatch:watch"
 LEAD_TAG = "burstwatch:lead_s"
@@ -46,7 +46,7 @@ class Snooze:
 
     def note(self, now: float) -> str:
         """Describe it for people."""
-        reason = f": {unlinked(self.reason)}" if self.reason else ""
+        reason = f": {self.reason}" if self.reason else ""
         return f"snoozed until {clock_time(self.until_s, now=now)}, no new alarm is made{reason}"
 
 

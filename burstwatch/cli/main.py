@@ -7,6 +7,7 @@ import argparse
 import codecs
 import logging
 import os
+import re
 import sys
 import textwrap
 import threading
@@ -24,6 +25,8 @@ import burstwatch
 from burstwatch.cli import commands
 from burstwatch.formatting import SPARKS, InputError, inert, tell
 
+#: Signs with which a word of ours could run something. A quote alone cannot.
+RUNS = re.compile(r"[$`;|&<>!]")
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
 HELP_WIDTH = 100
 #: The end of the help of each command that has no codes of its own.
@@ -221,10 +224,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        text = _as_typed(error, args)
-        # What was typed may have been copied from a name that somebody else chose.
-        is_plain = all(inert(arg) == arg for arg in args)
-        tell(text if is_plain else inert(text), stderr)
+        tell(_defused(_as_typed(error, args), args), stderr)
         return WRONG_INPUT
     return code
 
@@ -297,6 +297,17 @@ def _as_typed(error: Exception, args: Sequence[str]) -> str:
     flag = f"--{error.name.replace('_', '-')}"
     is_typed = any(arg.partition("=")[0] == flag for arg in args)
     return f"{flag}{text.removeprefix(error.name)}" if is_typed else text
+
+
+def _defused(text: str, args: Sequence[str]) -> str:
+    """The text, of which no shell runs what was typed: that may have been copied from a name that somebody else chose."""
+    words = {word for arg in args for word in (arg, arg.partition("=")[2])}
+    hostile = [word for word in words if RUNS.search(word)]
+    forms = {form for word in hostile for form in (word, repr(word)[1:-1], " ".join(word.split()))}
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, inert(form))
+    # A part of a word may be left, such as the first of several.
+    return inert(text) if hostile and RUNS.search(text.replace("; allowed", "")) else text
 
 
 def _one_line(error: Exception) -> str:

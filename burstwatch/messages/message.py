@@ -21,6 +21,7 @@ from burstwatch.formatting import (
     plain_name,
     shortened,
     span,
+    unlinked,
 )
 from burstwatch.history.observations import Verdict
 from burstwatch.messages.brief import Brief
@@ -116,7 +117,7 @@ def danger_message(
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
             ("Credits", "; ".join(filter(None, [brief.credits, brief.data]))),
-            *(("Note", caveat) for caveat in brief.resource.words.caveats),
+            *(("Note", unlinked(caveat)) for caveat in brief.resource.words.caveats),
             ("Name", "" if name in title else name),
             ("Snooze", _snooze(brief)),
         ),

@@ -1,7 +1,7 @@
 """Resources that a tag keeps from alarms, and which of them somebody should look at again."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from burstwatch.formatting import DAY, plain_name
 OLD_S, LONG_S = 7 * DAY, 30 * DAY
 #: What each sweep of a day has logged is complete by the next day; an older list is no news.
 NEWS_S = 2 * DAY
-#: Of a unit with more, those without an end and those that end last are logged.
+#: Of a part with more, so many are logged: half of them without an end, half snoozed. A line of the log takes 256 KiB.
 MOST_LOGGED = 200
 
 
@@ -57,7 +57,7 @@ def parse_list(record: Mapping[str, Any]) -> SilenceList:
 
 
 def longest_first(silences: Iterable[Silence]) -> tuple[Silence, ...]:
-    """Each resource once, those without an end first, then those that end last, at most ``MOST_LOGGED``."""
+    """Each resource once, those without an end first, then those that end last."""
     by_id = {silence.resource_id: silence for silence in silences}
     in_order = sorted(
         by_id.values(),
@@ -67,7 +67,19 @@ def longest_first(silences: Iterable[Silence]) -> tuple[Silence, ...]:
             silence.resource_id,
         ),
     )
-    return tuple(in_order[:MOST_LOGGED])
+    return tuple(in_order)
+
+
+def logged(silences: Iterable[Silence]) -> tuple[Silence, ...]:
+    """Those that are logged of a part, by short names: both kinds have room."""
+    in_order = [
+        replace(silence, name=plain_name(silence.name)) for silence in longest_first(silences)
+    ]
+    endless = [silence for silence in in_order if silence.until_s is None]
+    snoozed = [silence for silence in in_order if silence.until_s is not None]
+    half = MOST_LOGGED // 2
+    most_endless = MOST_LOGGED - min(len(snoozed), half)
+    return (*endless[:most_endless], *snoozed[: MOST_LOGGED - min(len(endless), most_endless)])
 
 
 def overdue(lists: Iterable[SilenceList], *, now: float) -> tuple[Silence, ...]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from burstwatch.formatting import cut
+from burstwatch.formatting import NO_DOT, cut
 from burstwatch.messages.message import Message
 
 #: CloudWatch's limit for a description, in characters.
@@ -51,7 +51,7 @@ def description(message: Message) -> str:
 
 def subject(message: Message) -> str:
     """The subject of an e-mail: the title in ASCII."""
-    title = message.title.replace("…", "..")
+    title = message.title.replace("…", "..").replace(NO_DOT, "_")
     plain = "".join(c if c.isascii() and c.isprintable() else " " for c in title)
     plain = " ".join(plain.split())
     if message.resources:  # where nothing is left of the name

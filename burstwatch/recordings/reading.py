@@ -44,7 +44,7 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: A year of minutes of five metrics takes 131 MB as the AWS CLI indents it, and 16 MB as CSV.
 LARGEST_BYTES = 1 << 27
 #: Signs that each begin an object in memory, whatever the form: lines, values, lists and objects.
-MOST_OF = {"\n": 8_000_000, ",": 8_000_000, "[": 1_000_000, "{": 1_000_000}
+MOST_OF = {**dict.fromkeys("\n\r,;\t", 8_000_000), "[": 1_000_000, "{": 1_000_000}
 NOTHING_STATED = Conventions()
 
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PYTHON } from './props.ts';
 import catalog from '../catalog.json' with { type: 'json' };
@@ -94,7 +94,7 @@ function keepLicences(root: string, build: string): void {
       .filter((name) => statSync(join(build, info, name)).isFile());
     if (texts.length === 0) throw new Error(`cannot build the Lambda package: ${info} has no text of its licence`);
     for (const name of texts) {
-      const target = join(licences, info.replace('.dist-info', ''), basename(name));
+      const target = join(licences, info.replace('.dist-info', ''), name);
       mkdirSync(dirname(target), { recursive: true });
       cpSync(join(build, info, name), target);
     }

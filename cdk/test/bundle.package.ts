@@ -69,7 +69,9 @@ test('the package has the licence of all that is in it', () => {
   const expected = [...pins].map(([, name, version]) => `${name!.replaceAll('-', '_')}-${version}`);
   assert.ok(expected.length > 5);
   for (const name of expected) {
-    const texts = readdirSync(join(licences, name));
+    const texts = readdirSync(join(licences, name), { recursive: true, encoding: 'utf8' }).filter((text) =>
+      statSync(join(licences, name, text)).isFile(),
+    );
     assert.ok(
       texts.some((text) => readFileSync(join(licences, name, text), 'utf8').length > 500),
       name,

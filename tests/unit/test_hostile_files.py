@@ -115,6 +115,10 @@ def test_a_configuration_that_is_deep_or_large_is_refused(form: str, tmp_path: P
 
 FLOODS: dict[str, Callable[[], bytes]] = {
     "lines": lambda: b"y\n" * (MOST_OF["\n"] + 1),
+    "rows without times": lambda: b"time,BurstBalance\n" + b"ab\n" * 1_400_000,
+    "rows of an old Mac": lambda: b"time,BurstBalance\r" + b"ab\r" * 1_400_000,
+    "tabs": lambda: b"time\tBurstBalance\n" + b"ab\t" * 5_000_000,
+    "semicolons": lambda: b"time;BurstBalance\n" + b"ab;" * 5_000_000,
     "rows": lambda: b"time,BurstBalance\n" + b"1790000000,50\n" * (MOST_CELLS // 2 + 1),
     "columns": lambda: b"time" + b",a" * (MOST_OF[","] + 1) + b"\n1790000000\n",
     "lists": lambda: b"[" + b"[]," * (MOST_OF["["] + 1) + b"1]",

@@ -1,6 +1,7 @@
 """What a tag has kept from alarms for long is told, and nothing else."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from burstwatch.messages.silence import (
     OLD_S,
     Silence,
     SilenceList,
-    longest_first,
+    logged,
     overdue,
     overdue_words,
 )
@@ -75,6 +76,26 @@ def test_of_very_many_those_that_last_longest_are_logged() -> None:
     silences = [
         Silence(resource_id=f"vol-{number}", name="", until_s=NOW + number) for number in range(900)
     ]
-    logged = longest_first([*silences, Silence(resource_id="i-1", name="", until_s=None)])
-    assert len(logged) == MOST_LOGGED
-    assert [silence.resource_id for silence in logged[:2]] == ["i-1", "vol-899"]
+    endless = [Silence(resource_id=f"i-{number}", name="", until_s=None) for number in range(300)]
+    for some in (silences, endless, [*silences, *endless]):
+        assert len(logged(some)) == MOST_LOGGED
+    both = logged([*silences, endless[0]])
+    assert len(both) == MOST_LOGGED
+    assert [silence.resource_id for silence in both[:2]] == ["i-0", "vol-899"]
+    assert "vol-899" in {silence.resource_id for silence in logged([*silences, *endless])}
+
+
+def test_all_parts_are_counted() -> None:
+    lists = [
+        replace(
+            one,
+            part=f"{part}/r",
+            silences=tuple(
+                Silence(resource_id=f"vol-{part}-{number}", name="", until_s=None)
+                for number in range(MOST_LOGGED)
+            ),
+        )
+        for part in range(3)
+        for one in lists_of([True] * 9, None)
+    ]
+    assert overdue_words(overdue(lists, now=NOW), named=1).startswith("600 resources ")

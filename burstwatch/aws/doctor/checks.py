@@ -314,11 +314,11 @@ def silenced(patient: Patient) -> Iterator[Finding]:
 
 def silences(patient: Patient) -> Iterator[Finding]:
     """Report what a tag has kept from alarms for long, as the sweeps have logged it."""
-    log_group = patient.deployment.output("LogGroupName")
     try:
+        log_group = patient.deployment.output("LogGroupName")
         long = read_overdue(patient.clients, log_group, now=patient.now)
     except AwsError as error:
-        todo = "allow logs:FilterLogEvents to whoever runs the doctor"
+        todo = "allow logs:FilterLogEvents to whoever runs the doctor, or deploy again where the stack is older"
         yield Finding(
             check="resources silenced by a tag", state="unknown", detail=str(error), do=todo
         )

@@ -90,7 +90,7 @@ class Memory(Schedule):
     charged_until_s: float = -math.inf
     charges_read: set[str] = field(default_factory=set)
     charges_at: float = -math.inf
-    #: The day of the last sweep that was reached.
+    #: The day of the last sweep that was whole.
     day: float = -math.inf
     stocks: dict[str, Stock] = field(default_factory=dict)
     presences: dict[str, Presence] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from burstwatch.history.observations import Limit, Observation, Resource
 from burstwatch.history.points import NO_LIMIT
 from burstwatch.kinds.base import Kind
 from burstwatch.messages.brief import Brief, make_brief
-from burstwatch.messages.silence import Silence, longest_first
+from burstwatch.messages.silence import Silence, logged
 from burstwatch.polling.order import bystanders, in_turn, witnesses
 from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, with_parents, worst_of_each
@@ -326,7 +326,7 @@ def _merged(
         blind={kind: blind for kind, blind in blindness.items() if blind is not None},
         quiet={resource_id: why for part in parts for resource_id, why in part.quiet.items()},
         excluded=sum(len(stock.watchlist.unwatched) + stock.inventory.excluded for stock in stocks),
-        silences=longest_first(
+        silences=logged(
             silence for stock in stocks for silence in stock.watchlist.silences(reader.now)
         ),
         judged=frozenset[str]().union(*(kind_look.judged for kind_look in in_order)),

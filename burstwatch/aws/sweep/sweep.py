@@ -40,7 +40,7 @@ class Sweep:
     had an alarm before, ``reached`` is whether the unit could be asked at all.
     ``created`` are the alarms that it made, by resource id and severity, ``closed`` the
     episodes that ended, and ``charges`` what AWS charged for on the day before, once a day. ``is_first_of_day``
-    is whether this memory has swept before on this day.
+    is whether this is the first whole sweep of this memory on this day.
     """
 
     snapshot: UnitSnapshot
@@ -130,7 +130,8 @@ def sweep(
         announced=reconciled.announced,
         throttled=_throttled(clients, home) - throttled_before,
         is_found=memory.is_found,
-        is_first_of_day=memory.begins_day(now),
+        # A list without what could not be listed would end the silence of it.
+        is_first_of_day=not snapshot.incomplete and memory.begins_day(now),
     )
 
 

@@ -32,6 +32,8 @@ TIME_NAMES = (
 )  # fmt: skip
 #: A heading of times is no longer, even with the name of its series and its zone; that of a metric may be a whole query.
 LONGEST_NAME_OF_TIME = 200
+#: So many rows without a time are looked at: above all data, or below their heading.
+MOST_WRONG = 1_000
 #: A zone at the end of a heading: in parentheses, or UTC with an offset.
 ZONE_OF_HEADING = re.compile(
     r"\s*[(\[]\s*((?:UTC|GMT)?\s*[+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:/[A-Za-z_]+)+|[A-Z]{2,5})\s*[)\]]\s*$"
@@ -108,16 +110,20 @@ def read_rows(
     headings: list[list[str]] = []
     data: list[TextRow] = []
     time: int | None = None
+    wrong = 0
     for row in rows:
+        if len(headings) > MOST_WRONG:
+            raise _no_times(headings, rows, name)
         # Most rows begin like a time where the rows before have one.
-        if (
-            data
-            and time is not None
-            and row.cells[time : time + 1]
-            and row.cells[time][:1].isdigit()
-        ):
-            data.append(row)
-            continue
+        if data and time is not None:
+            cell = row.cells[time] if time < len(row.cells) else ""
+            if cell[:1].isdigit() or is_time(cell):
+                data.append(row)
+                continue
+            wrong += 1
+            if wrong > MOST_WRONG:
+                msg = f"{name} line {row.line}: {short(cell)!r} is no time, as in {MOST_WRONG:,} rows before it; a time is {TIMES}"
+                raise ValueError(msg)
         if _is_data(headings, row.cells):
             time = _time_column(headings[-1]) if headings else None
             data.append(row)
@@ -130,20 +136,24 @@ def read_rows(
             headings, data = [], []
         headings.append(row.cells)
     if not data and not parts:
-        if (
-            len(headings) > 1
-            and _is_number(headings[-1][0])
-            and any(map(is_metric_name, headings[0]))
-        ):
-            msg = f"{name} line {rows[1].line}: the first column, {short(headings[0][0])!r}, is no time: name the column of times t_s or Time"
-            raise NoTimesError(msg)
-        msg = f"{name}: no rows with a time and values under a heading"
-        if headings:
-            msg = f"{msg}: the last row begins with {short(headings[-1][0])!r}; a time is {TIMES}"
-        raise NoTimesError(msg)
+        raise _no_times(headings, rows, name)
     if data:
         parts.append(_read(headings, data, name, format_, separator, about or {}))
     return merged(parts)
+
+
+def _no_times(
+    headings: Sequence[Sequence[str]], rows: Sequence[TextRow], name: str
+) -> NoTimesError:
+    """Say of rows without a time what is missing."""
+    is_counted = len(headings) > 1 and _is_number(headings[-1][0])
+    if is_counted and any(map(is_metric_name, headings[0])):
+        msg = f"{name} line {rows[1].line}: the first column, {short(headings[0][0])!r}, is no time: name the column of times t_s or Time"
+        return NoTimesError(msg)
+    msg = f"{name}: no rows with a time and values under a heading"
+    if headings:
+        msg = f"{msg}: the last row begins with {short(headings[-1][0])!r}; a time is {TIMES}"
+    return NoTimesError(msg)
 
 
 def _own_mark(text: str, name: str) -> dict[str, str]:

@@ -111,13 +111,16 @@ class Process:
 
     def is_running(self) -> bool:
         """True while it runs. Whoever asks watches it: without that it is killed after ``UNWATCHED_S``."""
-        now = time.monotonic()
-        self._was_unwatched |= now - self._looked_at > UNWATCHED_S
+        now, is_running = time.monotonic(), self.process.poll() is None
+        # What still runs was not killed for that.
+        self._was_unwatched = not is_running and (
+            self._was_unwatched or now - self._looked_at > UNWATCHED_S
+        )
         self._looked_at = now
         if self._ours is not None:
             with suppress(BlockingIOError, BrokenPipeError):
                 os.write(self._ours, b".")
-        return self.process.poll() is None
+        return is_running
 
     def tell(self, number: signal.Signals) -> None:
         """Send a signal to it and all that it has started."""
