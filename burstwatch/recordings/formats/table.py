@@ -121,9 +121,7 @@ def read_rows(
                 data.append(row)
                 continue
             wrong += 1
-            if wrong > MOST_WRONG:
-                msg = f"{name} line {row.line}: {short(cell)!r} is no time, as in {MOST_WRONG:,} rows before it; a time is {TIMES}"
-                raise ValueError(msg)
+            _check_wrong(wrong, cell, f"{name} line {row.line}")
         if _is_data(headings, row.cells):
             time = _time_column(headings[-1]) if headings else None
             data.append(row)
@@ -140,6 +138,13 @@ def read_rows(
     if data:
         parts.append(_read(headings, data, name, format_, separator, about or {}))
     return merged(parts)
+
+
+def _check_wrong(wrong: int, cell: str, where: str) -> None:
+    """Refuse a table whose rows have no times, before all of them are looked at."""
+    if wrong > MOST_WRONG:
+        msg = f"{where}: {short(cell)!r} is no time, as in {MOST_WRONG:,} rows before it; a time is {TIMES}"
+        raise ValueError(msg)
 
 
 def _no_times(
