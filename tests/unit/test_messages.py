@@ -131,7 +131,7 @@ def test_a_message_of_any_tag_keeps_every_limit(
     assert re.fullmatch(r"[!-~][ -~]{0,98}", subject(message))
     # Amazon Q cuts a title at 250 and a description at 8,000.
     chat = json.loads(chat_message(message))
-    assert chat["content"]["title"] == message.title.translate(LOOK_ALIKES)
+    assert chat["content"]["title"] == message.title.translate(LOOK_ALIKES).replace("](", "] (")
     assert len(chat["content"]["description"]) <= 8_000
     assert "\n" not in chat["content"]["title"]
     assert not set("<>`*~") & set(chat["content"]["title"])
