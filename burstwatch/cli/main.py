@@ -301,13 +301,15 @@ def _as_typed(error: Exception, args: Sequence[str]) -> str:
 
 def _defused(text: str, args: Sequence[str]) -> str:
     """The text, of which no shell runs what was typed: that may have been copied from a name that somebody else chose."""
-    words = {word for arg in args for word in (arg, arg.partition("=")[2])}
+    # Of several values in one word each is answered by itself.
+    words = {
+        part for arg in args for part in (arg, arg.partition("=")[2], *re.split(r"[=,\s]+", arg))
+    }
     hostile = [word for word in words if RUNS.search(word)]
     forms = {form for word in hostile for form in (word, repr(word)[1:-1], " ".join(word.split()))}
-    for form in sorted(forms, key=len, reverse=True):
+    for form in sorted({*forms, *map(str.lower, forms)}, key=len, reverse=True):
         text = text.replace(form, inert(form))
-    # A part of a word may be left, such as the first of several.
-    return inert(text) if hostile and RUNS.search(text.replace("; allowed", "")) else text
+    return text
 
 
 def _one_line(error: Exception) -> str:
