@@ -209,3 +209,15 @@ def test_who_is_silenced_for_long_is_a_line_of_the_digest_and_a_row_of_the_docto
     assert (lines, rows[row]) == ([], "none for more than a week")
     said = sum("silenced by tag" in line for _, line in cloud.aws.logs[LOG])
     assert said in {11, 12}, "once a day"
+
+
+def test_a_list_without_what_could_not_be_listed_is_not_the_list_of_the_day(cloud: Cloud) -> None:
+    tag(cloud, Disk(cloud, percent=90), "burstwatch:watch", "no")
+    memory = Memory()
+    firsts = []
+    for denied in ({"DescribeVolumes"}, set(), set()):
+        cloud.aws.denied = denied
+        swept = run_sweep(cloud, memory)
+        firsts.append((swept.is_first_of_day, len(swept.snapshot.silences)))
+        cloud.clock.now += 600
+    assert firsts == [(False, 0), (True, 1), (False, 1)]
