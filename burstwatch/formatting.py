@@ -3,10 +3,10 @@
 import math
 import re
 import shlex
+import textwrap
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
-from typing import TextIO
+from datetime import UTC, datetime, tzinfo
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: From here on nobody can act on a decimal.
@@ -17,6 +17,8 @@ LEAST_DECIMAL, LEAST_NUMBER = 0.05, 0.001
 NAME_LENGTH = 32
 #: An elastic column of a table is not cut below this.
 LEAST_CUT_WIDTH = 10
+#: So many blanks stand between two columns of a table.
+GAP = 2
 #: Bidirectional classes of letters from right to left, which would turn the words around them.
 RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 ISOLATE, END_ISOLATE = "\u2068", "\u2069"
@@ -87,13 +89,18 @@ def percent(chance: float) -> str:
     return f"{chance:.0%}" if chance < 0.99 else "over 99%"  # noqa: PLR2004 - one percent
 
 
-def clock_time(at: float, *, now: float) -> str:
-    """An instant in UTC: ``03:42Z``, ``24 Nov 03:42Z`` on another day than ``now``, and ``24 Nov 2027 03:42Z`` of another year."""
-    instant, today = (datetime.fromtimestamp(seconds, tz=UTC) for seconds in (at, now))
+def clock_time(at: float, *, now: float, zone: tzinfo = UTC) -> str:
+    """An instant: ``03:42Z``, ``24 Nov 03:42Z`` on another day than ``now``, and ``24 Nov 2027 03:42Z`` of another year."""
+    instant, today = (datetime.fromtimestamp(seconds, tz=zone) for seconds in (at, now))
     if instant.date() == today.date():
-        return f"{instant:%H:%MZ}"
+        return _hour_in_zone(instant)
     of_year = "" if instant.year == today.year else f" {instant.year}"
-    return f"{instant.day} {instant:%b}{of_year} {instant:%H:%MZ}"
+    return f"{instant.day} {instant:%b}{of_year} {_hour_in_zone(instant)}"
+
+
+def _hour_in_zone(instant: datetime) -> str:
+    """``03:42Z`` in UTC, and ``04:42 CET`` elsewhere."""
+    return f"{instant:%H:%MZ}" if instant.tzinfo is UTC else f"{instant:%H:%M %Z}"
 
 
 def hour_of(at: float) -> str:
@@ -101,10 +108,16 @@ def hour_of(at: float) -> str:
     return f"{datetime.fromtimestamp(at, tz=UTC):%H:%MZ}"
 
 
-def recorded_time(at: float) -> str:
+def is_dated(at: float) -> bool:
+    """True if an instant of a recording is one since 1970, and not since its beginning."""
+    return abs(at) >= 10 * 365 * DAY
+
+
+def recorded_time(at: float, zone: tzinfo = UTC) -> str:
     """An instant of a recording: ``2026-11-24 12:00Z``, or ``3 h 05`` where it counts from 0."""
-    if abs(at) >= 10 * 365 * DAY:
-        return f"{datetime.fromtimestamp(at, tz=UTC):%Y-%m-%d %H:%MZ}"
+    if is_dated(at):
+        instant = datetime.fromtimestamp(at, tz=zone)
+        return f"{instant:%Y-%m-%d} {_hour_in_zone(instant)}"
     minutes = round(abs(at) / MINUTE)
     return f"{'-' if at < 0 else ''}{minutes // 60} h {minutes % 60:02d}"
 
@@ -130,14 +143,46 @@ def inert(name: str) -> str:
     return printable(name).translate(INERT)
 
 
-def tell(text: str, stderr: TextIO) -> None:
-    """Print a line for people on stderr. Words that others chose, of files or of AWS, move no cursor."""
-    print(f"burstwatch: {printable(text)}", file=stderr, flush=True)
-
-
 def printable(text: str) -> str:
     """The text on one line. A control character, which may move a terminal's cursor, is a space."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def folded(text: str, columns: int | None) -> str:
+    """Each line in as many as fit into so many columns, the further ones further in; as it is where ``columns`` is None."""
+    if columns is None:
+        return text
+    return "\n".join("\n".join(_folded_line(line, columns)) for line in text.split("\n"))
+
+
+def _folded_line(line: str, columns: int) -> list[str]:
+    if len(line) <= columns:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    further = f"{indent}  " if len(indent) + 2 < columns else ""
+    return textwrap.wrap(
+        line,
+        width=columns,
+        subsequent_indent=further,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+
+
+def folded_command(line: str, columns: int | None) -> str:
+    """A line to paste in as many as fit, with what a shell takes for the end of none; a word is never broken."""
+    if columns is None or len(line) <= columns:
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    words = shlex.split(line)
+    lines = [f"{indent}{shlex.quote(words[0])}"]
+    for word in map(shlex.quote, words[1:]):
+        if len(lines[-1]) + len(word) + 3 > columns:
+            lines[-1] += " \\"
+            lines.append(f"{indent}  {word}")
+        else:
+            lines[-1] += f" {word}"
+    return "\n".join(lines)
 
 
 def table(
@@ -152,26 +197,42 @@ def table(
 
     A cell is one line without control characters: some cells hold names that anybody may choose. ``columns`` is how
     wide the table may be: the ``elastic`` columns are cut with an ellipsis for that, and if that is not enough, the
-    last columns are left out. The most important ones come first.
+    last columns are left out. The most important ones come first. Where no column is elastic, each row becomes a
+    paragraph with a line for each cell, and nothing is left out.
     """
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    is_wider = columns is not None and sum(widths) + GAP * (len(widths) - 1) > columns
+    if is_wider and not elastic:
+        return "\n\n".join(_paragraph(headings, row, columns) for row in rows)
     if columns is not None:
         widths = _fitting(widths, [heading in elastic for heading in headings], columns)
     lines = [
-        "  ".join(
+        (" " * GAP)
+        .join(
             paint(cut(cell, width).ljust(width)) for cell, width in zip(row, widths, strict=False)
-        ).rstrip()
+        )
+        .rstrip()
         for row in [headings, *rows]
     ]
     return "\n".join(lines)
 
 
+def _paragraph(headings: Sequence[str], row: Sequence[str], columns: int | None) -> str:
+    """A row as a line for each cell that has something, the first of them at the margin."""
+    indents = ("", *("  " for _ in row[1:]))
+    lines = (
+        f"{indent}{heading}: {cell}"
+        for indent, heading, cell in zip(indents, headings, row, strict=True)
+        if cell
+    )
+    return folded("\n".join(lines), columns)
+
+
 def _fitting(widths: Sequence[int], is_elastic: Sequence[bool], columns: int) -> list[int]:
     """The widths of the columns that fit: the widest elastic ones give way first."""
     widths = list(widths)
-    gaps = 2
-    while len(widths) > 1 and sum(widths) + gaps * (len(widths) - 1) > columns:
+    while len(widths) > 1 and sum(widths) + GAP * (len(widths) - 1) > columns:
         shrinkable = [
             n for n, width in enumerate(widths) if is_elastic[n] and width > LEAST_CUT_WIDTH
         ]

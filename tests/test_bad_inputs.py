@@ -57,6 +57,13 @@ def check(code: int, out: str, err: str, words: str) -> None:
     assert err.partition(": ")[2].startswith(words)
 
 
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def burstwatch(*args: str, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     code = run_burstwatch(args, stdout=out, stderr=err, env=env or {}, clock=lambda: 0.0)
@@ -77,7 +84,15 @@ def test_there_are_hundreds_of_them() -> None:
 
 @refused("commands")
 def test_a_bad_command_is_refused(text: str, words: str) -> None:
-    check(*burstwatch(*shlex.split(text)), words)
+    code, out, err = burstwatch(*shlex.split(text))
+    check(code, out, err, words)
+    screen = Screen()
+    run_burstwatch(
+        shlex.split(text), stdout=screen, stderr=screen, env={"COLUMNS": "80"}, clock=lambda: 0.0
+    )
+    lines = screen.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert "".join("".join(lines).split()) == "".join(err.split())
 
 
 @refused("environment")

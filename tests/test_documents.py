@@ -4,14 +4,13 @@ import re
 
 import pytest
 
-from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, as_document
+from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, FIGURES, OBJECTS, as_document
 from burstwatch.cli.main import command_names
-
-NESTED = {"action", "effect", "takes", "usd_hour", "command", "refilled_at", "group", "scenario"}
 
 
 def test_every_field_is_declared_once_and_used() -> None:
-    used = {*COMMON, *NESTED}.union(*(document.fields for document in DOCUMENTS.values()))
+    parts = [*OBJECTS.values(), FIGURES]
+    used = {*COMMON}.union(*parts, *(document.fields for document in DOCUMENTS.values()))
     assert used == FIELDS.keys()
     for document in DOCUMENTS.values():
         assert len({*document.fields}) == len(document.fields)
@@ -32,3 +31,5 @@ def test_every_document_names_a_command_that_exists() -> None:
 def test_a_field_that_is_not_declared_is_a_mistake_of_ours() -> None:
     with pytest.raises(KeyError, match="moment does not declare assessment"):
         as_document("moment", {"assessment": "ok"}, at=0.0)
+    with pytest.raises(KeyError, match="last of story does not declare assessment"):
+        as_document("story", {"last": {"assessment": "ok"}}, at=0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from burstwatch import kinds
 from burstwatch.backtest.scores import COLUMNS
-from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS
+from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, FIGURES, OBJECTS
 from burstwatch.config import SETTINGS, Setting
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
@@ -107,6 +107,16 @@ def documents_table() -> str:
     return markdown_table("document | command | how often | fields", rows)
 
 
+def parts_table() -> str:
+    """The fields of the objects that stand in a field of ``--json``."""
+    fields_of = {**OBJECTS, "policies": FIGURES}
+    rows = [
+        (f"`{field}`", ", ".join(f"`{name}`" for name in names))
+        for field, names in fields_of.items()
+    ]
+    return markdown_table("field | has", rows)
+
+
 def fields_table() -> str:
     """Each field of ``--json`` with its type and its meaning, those of all documents first."""
     names = [*COMMON, *sorted(set(FIELDS) - {*COMMON})]
@@ -183,7 +193,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "profiles": profiles_table,
         "measure-flags": lambda: flags_table(MEASURE_FLAGS, SWITCHES),
     },
-    DOCS / "json.md": {"documents": documents_table, "fields": fields_table},
+    DOCS / "json.md": {"documents": documents_table, "parts": parts_table, "fields": fields_table},
     DOCS / "alerting.md": {"alarm": alarm_text, "email": email_text},
     DOCS / "backtest.md": {"columns": columns_list},
 }

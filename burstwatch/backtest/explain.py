@@ -3,19 +3,29 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import TypedDict
 
 from burstwatch.backtest.replay import Moment, Recorded
 from burstwatch.fixes.fix import Fix
 from burstwatch.forecast.policy import PAGED
-from burstwatch.formatting import clock_time, recorded_time, span, spark
+from burstwatch.formatting import (
+    balance,
+    clock_time,
+    folded,
+    folded_command,
+    is_dated,
+    recorded_time,
+    span,
+    spark,
+)
 from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
 
-IN_DANGER = frozenset({"warning", "critical"})
-SPARK_WIDTH = 72
+IN_DANGER = frozenset({"warning", "critical", "exhausted"})
+SPARK_WIDTH, LEAST_SPARKS = 72, 8
 
 
 class TimeEmpty(TypedDict):
@@ -27,11 +37,12 @@ class TimeEmpty(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """One recording with what was said at each moment of it."""
+    """One recording with what was said at each moment of it, and the ``zone`` in which times are shown."""
 
     recorded: Recorded
     moments: Sequence[Moment]
     fixes: Sequence[Fix] = ()
+    zone: tzinfo = UTC
 
     @property
     def start_s(self) -> float:
@@ -92,33 +103,58 @@ class Story:
         ]
 
 
-def as_text(story: Story) -> str:
+def as_text(story: Story, columns: int | None = None) -> str:
     """The story in words: the balance as a line of blocks, each change, each page and its truth."""
     at = clock_of(story)
-    lines = [
+    sentences = [
+        *_present(story),
         answer_of(story),
         "",
         f"{story.recorded.name}: {type_of(story.recorded.resource)}, {_timing(story)}",
-        _balance_line(story),
+        _balance_line(story, columns),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
-        *_last_line(story),
         "",
     ]
-    lines += [
+    sentences += [
         f"would page at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
         for page in story.pages
     ]
-    lines += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
+    sentences += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
     for limit, share in story.recorded.exceeded.items():
-        lines.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
+        sentences.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
+    lines = [folded("\n".join(sentences), columns)]
     for fix in story.fixes:
-        lines.append(f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}")
-        lines += [f"  {fix.command}"] if fix.command else []
+        text = f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}"
+        lines.append(folded(text, columns))
+        commands = [f"  {line}" for line in fix.command.split("\n") if line]
+        lines += [folded_command(command, columns) for command in commands]
     snooze = read_owner_tags(story.recorded.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
-        lines.append(snooze.note(story.end_s))
+        lines.append(folded(snooze.note(story.end_s), columns))
     return "\n".join(lines)
+
+
+def present_of(story: Story) -> str:
+    """The last moment in one sentence: what is left then, and since when somebody would have been paged."""
+    at, last = clock_of(story), story.moments[-1]
+    seconds = last.time_to_empty_s
+    if last.assessment not in IN_DANGER:
+        left = last.reason
+    elif last.assessment == "exhausted":
+        left = "the credits have run out"
+    elif seconds is None or math.isinf(seconds):
+        left = last.reason
+    else:
+        empty_at = _later(story, last, seconds)
+        left = f"runs out in {span(seconds)}, at {empty_at} {_range(story, last)}"
+    paged = f"; paged {at(story.pages[-1].t_s).strip()}" if story.is_paged_at(last.t_s) else ""
+    return f"{last.assessment} at {at(last.t_s).strip()}: {left}{paged}"
+
+
+def _present(story: Story) -> list[str]:
+    """What holds at the end comes first where somebody must act on it."""
+    return [present_of(story)] if story.moments[-1].assessment in IN_DANGER else []
 
 
 def answer_of(story: Story) -> str:
@@ -171,10 +207,11 @@ def page_for(story: Story, emptied_s: float) -> Moment | None:
 
 def clock_of(story: Story) -> Callable[[float], str]:
     """Times as dates, or in hours and minutes from the first row where it counts from 0."""
-    is_dated = recorded_time(story.start_s).endswith("Z")
+    if is_dated(story.start_s):
+        return lambda at: recorded_time(at, story.zone)
 
     def text(at: float) -> str:
-        return recorded_time(at) if is_dated else f"{recorded_time(at - story.start_s):>9}"
+        return f"{recorded_time(at - story.start_s):>9}"
 
     return text
 
@@ -186,32 +223,29 @@ def _timing(story: Story) -> str:
 
 def _forecast(story: Story, moment: Moment) -> str:
     """When the bucket is empty, in words: the time on the clock and what is left until then."""
-
-    def at(seconds: float | None) -> str:
-        if seconds is None or math.isinf(seconds):
-            return span(seconds)
-        empty_at = moment.t_s + seconds
-        is_dated = recorded_time(story.start_s).endswith("Z")
-        return (
-            clock_time(empty_at, now=moment.t_s) if is_dated else clock_of(story)(empty_at).strip()
-        )
-
     seconds = moment.time_to_empty_s
-    low_to_high = f"({at(moment.low_s)} to {at(moment.high_s)})"
     if seconds is None or math.isinf(seconds):
-        return f"no end at this load {low_to_high}"
+        return f"no end at this load {_range(story, moment)}"
     if seconds == 0:
         return "empty now"
-    return f"empty at {at(seconds)}, in {span(seconds)} {low_to_high}"
+    at = _later(story, moment, seconds)
+    return f"empty at {at}, in {span(seconds)} {_range(story, moment)}"
 
 
-def _last_line(story: Story) -> list[str]:
-    """The last moment, where the recording ends in danger. The verdict may be from long before."""
-    last, seconds = story.moments[-1], story.moments[-1].time_to_empty_s
-    if last.assessment not in IN_DANGER or seconds is None:
-        return []
-    text = last.reason if math.isinf(seconds) else _forecast(story, last)
-    return [f"{clock_of(story)(last.t_s)}  at the end {last.assessment}, {text}"]
+def _range(story: Story, moment: Moment) -> str:
+    """The earlier and the later time at which it is empty."""
+    low, high = (_later(story, moment, seconds) for seconds in (moment.low_s, moment.high_s))
+    return f"({low} to {high})"
+
+
+def _later(story: Story, moment: Moment, seconds: float | None) -> str:
+    """The time on the clock so many seconds after a moment."""
+    if seconds is None or math.isinf(seconds):
+        return span(seconds)
+    at = moment.t_s + seconds
+    if is_dated(story.start_s):
+        return clock_time(at, now=moment.t_s, zone=story.zone)
+    return clock_of(story)(at).strip()
 
 
 def _truth(story: Story, page: Moment) -> str:
@@ -240,9 +274,9 @@ def _refilled_at(story: Story, since_s: float) -> float | None:
     return next((at for at, ratio in story.balance if at > since_s and ratio > EMPTY_RATIO), None)
 
 
-def _sparks(story: Story) -> str:
-    """The lowest balance of each of 72 parts of the time, or of each period where there are fewer, as a line of blocks."""
-    width = max(1, min(SPARK_WIDTH, round((story.end_s - story.start_s) / story.recorded.period_s)))
+def _sparks(story: Story, most: int) -> str:
+    """The lowest balance of each of so many parts of the time, or of each period where there are fewer, as a line of blocks."""
+    width = max(1, min(most, round((story.end_s - story.start_s) / story.recorded.period_s)))
     lowest = [math.inf] * width
     for at, ratio in story.balance:
         part = (
@@ -255,10 +289,15 @@ def _sparks(story: Story) -> str:
     return "".join(" " if ratio == math.inf else spark(ratio) for ratio in lowest)
 
 
-def _balance_line(story: Story) -> str:
+def _balance_line(story: Story, columns: int | None) -> str:
+    """The balance as a line of blocks, and its lowest and newest value in words."""
     if not story.balance:
         return "CloudWatch had no balance"
-    return f"balance {_sparks(story)} {min(ratio for _, ratio in story.balance):.0%} lowest"
+    lowest, newest = min(ratio for _, ratio in story.balance), story.balance[-1][1]
+    words = f"{balance(lowest)} lowest, {balance(newest)} newest"
+    room = SPARK_WIDTH if columns is None else columns - len("balance ") - len(words) - 1
+    blocks = _sparks(story, max(LEAST_SPARKS, min(SPARK_WIDTH, room)))
+    return f"balance {blocks} {words}"
 
 
 def type_of(resource: Resource) -> str:

@@ -85,7 +85,8 @@ class Recorded:
     """A recording with its resource, and how late its datapoints are taken to have come.
 
     ``exceeded`` is the share of the time in which each limit was exceeded, by the limit in words; empty where not known.
-    ``charge`` is what AWS has charged for credits in it; None where that is not known.
+    ``charge`` is what AWS has charged for credits in it; None where that is not known. ``notes`` say what was taken for what,
+    and ``doubts`` what in it contradicts itself or the resource.
     """
 
     name: str
@@ -97,6 +98,24 @@ class Recorded:
     delay_s: float = 0.0
     exceeded: Mapping[str, float] = field(default_factory=dict)
     charge: Charge | None = None
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    def within(self, begin_s: float, end_s: float) -> "Recorded":
+        """Only the periods that end in this time."""
+
+        def is_in(start_s: float) -> bool:
+            return begin_s < start_s + self.period_s <= end_s
+
+        levels, demand = self.points
+        return replace(
+            self,
+            samples=[sample for sample in self.samples if is_in(sample.t_s)],
+            points=(
+                [level for level in levels if is_in(level.start_s)],
+                [point for point in demand if is_in(point.start_s)],
+            ),
+        )
 
     def play(self, config: Config) -> "Replay":
         """The replay of this recording under these settings."""

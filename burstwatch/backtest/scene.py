@@ -9,7 +9,7 @@ from burstwatch.backtest.explain import Story, clock_of, page_for
 from burstwatch.backtest.replay import Moment
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, ORANGE, RED, Chart
-from burstwatch.formatting import hour_of, recorded_time, span
+from burstwatch.formatting import hour_of, is_dated, span
 
 #: As much as the incident lasts is shown before and after it, and so many seconds at least.
 LEAST_AROUND_S = 600.0
@@ -67,10 +67,9 @@ def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
         height=270.0,
         axis_x=52.0,
     )
-    is_dated = recorded_time(story.start_s).endswith("Z")
     chart.axes(
-        x_text=_dated(scene) if is_dated else lambda at: clock_of(story)(at).strip(),
-        x_ticks=_label_times(scene, since_s=0.0 if is_dated else story.start_s),
+        x_text=_dated(scene) if is_dated(story.start_s) else lambda at: clock_of(story)(at).strip(),
+        x_ticks=_label_times(scene, since_s=0.0 if is_dated(story.start_s) else story.start_s),
         y_text=lambda value: f"{value:.0%}",
         y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
     )

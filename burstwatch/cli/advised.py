@@ -10,7 +10,18 @@ from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
-from burstwatch.formatting import balance, inert, number, plain_name, printable, span, table, usd
+from burstwatch.formatting import (
+    balance,
+    folded,
+    folded_command,
+    inert,
+    number,
+    plain_name,
+    printable,
+    span,
+    table,
+    usd,
+)
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
@@ -24,21 +35,25 @@ AUTOMATION = (
 )
 
 
-def as_report(records: Sequence[AdviceRecord], *, paint: Callable[[str], str]) -> str:
+def as_report(
+    records: Sequence[AdviceRecord], *, paint: Callable[[str], str], columns: int | None = None
+) -> str:
     """A table of what to change, the worst first, then the commands and the totals."""
     changes = [record for record in records if record["best_fix"]]
     parts = []
     if changes:
         rows = [(inert(_who(record)), *_cells(record)[1:]) for record in changes]
-        parts.append(table(HEADINGS, rows, paint=paint))
+        parts.append(table(HEADINGS, rows, paint=paint, columns=columns))
     commands = [record for record in changes if record["best_fix"]["command"]]
     if commands:
         effects = [f"{inert(_who(record))}: {record['best_fix']['effect']}" for record in commands]
-        parts.append("\n".join(effects))
+        parts.append(folded("\n".join(effects), columns))
         # What people paste has no name in it: a shell would read what somebody else has written.
-        parts.append("\n".join(record["best_fix"]["command"] for record in commands))
-    parts += ["\n".join(lines)] if (lines := surplus_lines(records)) else []
-    parts.append(totals(records))
+        lines = "\n".join(record["best_fix"]["command"] for record in commands).split("\n")
+        parts.append("\n".join(folded_command(line, columns) for line in lines))
+    surplus = surplus_lines(records)
+    parts += [folded("\n".join(surplus), columns)] if surplus else []
+    parts.append(folded(totals(records), columns))
     return "\n\n".join(parts)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from burstwatch.cli.commands.scan import FAILING
-from burstwatch.cli.main import CommandParser, build_parser
+from burstwatch.cli.main import CommandParser, build_parser, outline_of
 from burstwatch.config import SETTINGS
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.kinds import find_kinds
@@ -42,7 +42,7 @@ def completion_of(shell: str) -> str:
     """
     parser = build_parser()
     commands = {
-        name: _completed(parser.texts[name], command) for name, command in parser.by_name.items()
+        name: _completed(outline_of(name).text, command) for name, command in parser.by_name.items()
     }
     return SHELLS[shell](commands)
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:  # boto3 is an extra
 CostGroup = tuple[set[str], list[Cost]]
 
 
-def cost_report(looks: "Sequence[UnitSnapshot]", config: Config, extent: Extent = ONE_UNIT) -> str:
+def cost_report(
+    looks: "Sequence[UnitSnapshot]", config: Config, extent: Extent, *, columns: int | None
+) -> str:
     """A table for people."""
     groups = _by_type(looks, config)
     rows = [
@@ -45,7 +47,7 @@ def cost_report(looks: "Sequence[UnitSnapshot]", config: Config, extent: Extent 
         "USD if all are full",
         "USD as they are now",
     )
-    lines = [table(headings, rows)]
+    lines = [table(headings, rows, columns=columns)]
     free = sum(len(ids) for ids, costs in groups.values() if not _total(costs))
     if free:
         lines.append(f"at no cost: {free} without a bucket, or attached to nothing")

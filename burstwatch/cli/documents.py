@@ -5,6 +5,7 @@ from 0 to 1. A number that is not known, or "never", is null. docs/json.md is ma
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -97,6 +98,20 @@ FIELDS: Mapping[str, Field] = {
         metrics_month="how many metrics are asked for in a month",
         out_of_reach_count="how many have a full bucket that lasts less than the margin",
         quantity="how many of what AWS bills",
+        events="how many run-outs the policies are scored on",
+        announced="the share of the run-outs whose page alarm was on one lead before",
+        paged_in_time="the share of the run-outs with a page at most two hours and at least one lead before",
+        needless_per_week="false pages for each volume and week",
+        precision="the share of the pages outside incidents that were not false",
+        one_page="the share of the run-outs with exactly one page alarm",
+        warned="the share of the pages that had an alarm 30 minutes before",
+        needless_warnings_per_week="false alarms for each volume and week",
+        in_alarm="the share of the time with the page alarm on",
+        right_pages="pages that were followed by a run-out",
+        needless_pages="pages that were not",
+        volume_weeks="how long was played, in weeks of one volume",
+        fast_events="run-outs of buckets that empty faster than a page can come",
+        fast_lead_s="the median of their leads",
         left_s="what a full burst leaves from the alarm until the bucket is empty; below 0 it is empty before",
         took_s="how long the step took",
     ),
@@ -153,6 +168,8 @@ FIELDS: Mapping[str, Field] = {
     **_fields(
         "texts",
         caveats="what could not be learned of it",
+        notes="what of a recording was taken for what; empty for a resource of the account",
+        doubts="what in a recording contradicts itself or the resource, or may be wrong",
         cloudformation="the lines for CloudFormation",
         terraform="the lines for Terraform",
     ),
@@ -175,10 +192,24 @@ FIELDS: Mapping[str, Field] = {
     ),
 }
 
-COMMON = ("schema", "version", "document", "account", "region", "at")
 _MOMENT = (
     "data_age_s", "balance", "time_to_empty_s", "low_s", "high_s", "worst_s", "chance", "state", "verdict", "reason",
 )  # fmt: skip
+_FIX = ("action", "effect", "takes", "usd_month", "usd_hour", "command")
+#: The fields of the objects that stand in a field. Those of ``exceeded`` are limits in words, and those of ``settings`` settings.
+OBJECTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pages", "changes", "last"), ("at", *_MOMENT)),
+    **dict.fromkeys(("fixes", "best_fix", "alternatives"), _FIX),
+    "run_out": ("empty_at", "refilled_at"),
+    "trials": ("name", "group", "scenario", "policies"),
+}
+#: The figures of each policy in ``policies``. ``lead_s`` is an object there: the lead by its quantile.
+FIGURES = (
+    "events", "announced", "paged_in_time", "needless_per_week", "precision", "one_page", "warned",
+    "needless_warnings_per_week", "in_alarm", "right_pages", "needless_pages", "volume_weeks", "lead_s", "fast_events",
+    "fast_lead_s",
+)  # fmt: skip
+COMMON = ("schema", "version", "document", "account", "region", "at")
 _WHATIF = (
     "kind", "state", "reason", "baseline", "burst", "capacity", "credit_unit", "time_to_empty_s", "worst_s",
     "time_to_full_s", "refill_from_empty_s", "limit_mib_s", "limit_mib_s_when_empty", "binding", "io_kib", "access",
@@ -219,7 +250,7 @@ DOCUMENTS: Mapping[str, Document] = {
     "story": Document(
         command="explain",
         when="one",
-        fields=(*_IDENTITY, "pages", "run_out", "changes", "last", "exceeded", "fixes"),
+        fields=(*_IDENTITY, "notes", "doubts", "pages", "run_out", "changes", "last", "exceeded", "fixes"),
     ),
     "whatif": Document(command="whatif", when="one", fields=_WHATIF),
     "advice": Document(
@@ -230,7 +261,7 @@ DOCUMENTS: Mapping[str, Document] = {
             "run_out_s", "balance_lowest", "time_to_empty_s", "exceeded", "charged_credits",
             "charged_usd", "charged_usd_month", "charged_s", "usd_month", "usd_month_afterwards", "best_fix",
             "alternatives", "cloudformation", "terraform", "run_out_count_afterwards", "balance_lowest_afterwards",
-            "baseline", "rate_afterwards",
+            "baseline", "rate_afterwards", "notes", "doubts",
         ),
     ),
     "alarm": Document(
@@ -281,10 +312,13 @@ def as_document(
     Raises:
         KeyError: for a field that the document does not declare, which is a mistake of ours.
     """
-    undeclared = body.keys() - {*DOCUMENTS[name].fields, *COMMON}
-    if undeclared:
-        msg = f"{name} does not declare {', '.join(sorted(undeclared))}"
-        raise KeyError(msg)
+    _check_declared(name, body, {*DOCUMENTS[name].fields, *COMMON})
+    for field, fields in OBJECTS.items():
+        value = body.get(field)
+        for part in [value] if isinstance(value, Mapping) else value or ():
+            _check_declared(f"{field} of {name}", part, {*fields})
+    for figures in body.get("policies", {}).values():
+        _check_declared(f"policies of {name}", figures, {*FIGURES})
     head = {
         "schema": SCHEMA,
         "version": burstwatch.__version__,
@@ -294,6 +328,13 @@ def as_document(
         "at": at,
     }
     return to_json({**head, **body})
+
+
+def _check_declared(where: str, value: Mapping[str, Any], fields: AbstractSet[str]) -> None:
+    undeclared = value.keys() - fields
+    if undeclared:
+        msg = f"{where} does not declare {', '.join(sorted(undeclared))}"
+        raise KeyError(msg)
 
 
 def place_of_unit(unit: str) -> dict[str, str | None]:

@@ -75,10 +75,9 @@ def records_of_region(
     }
     todo = [subject for subject in subjects if subject.key not in kept]
     metrics = sum(len(subject.queries) for subject in todo)
-    print(
-        f"burstwatch: {unit}: asks CloudWatch for {metrics:,} metrics of {len(todo):,} resources over {question.days:g} days, "
-        f"{usd_of('metric_request', metrics):.2f} USD",
-        file=terminal.stderr,
+    terminal.tell(
+        f"{unit}: asks CloudWatch for {metrics:,} metrics of {len(todo):,} resources over {question.days:g} days, "
+        f"{usd_of('metric_request', metrics):.2f} USD"
     )
     histories = read_histories(clients, todo, now=now, back_s=question.days * DAY_S)
     shown = track(histories, total=len(todo), label="resources", stderr=terminal.stderr)

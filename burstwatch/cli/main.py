@@ -4,18 +4,21 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 """
 
 import argparse
+import ast
 import codecs
 import logging
 import os
 import re
+import shutil
 import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import iter_modules
@@ -23,12 +26,12 @@ from typing import Any, NoReturn, TextIO
 
 import burstwatch
 from burstwatch.cli import commands
-from burstwatch.formatting import SPARKS, InputError, inert, tell
+from burstwatch.cli.output import columns_of
+from burstwatch.formatting import SPARKS, InputError, cut, folded, folded_command, inert, printable
 
 #: Signs with which a word of ours could run something. A quote alone cannot.
 RUNS = re.compile(r"[$`;|&<>!]")
 OK, PARTIAL, WRONG_INPUT = 0, 1, 2
-HELP_WIDTH = 100
 #: The end of the help of each command that has no codes of its own.
 EXIT_CODES = (
     "Exit codes: 0 success, 1 a part failed and the rest is done, 2 wrong input or configuration."
@@ -53,11 +56,14 @@ PLAIN_SIGNS = "burstwatch-plain-signs"
 SIGNS = {**dict(zip(SPARKS, "_.-:=+*#", strict=True)), "░": ".", "…": "~", "\N{EM DASH}": "-"}
 #: The commands to begin with, for somebody who types none.
 BEGIN = """\
-burstwatch scan                                            which resources of an account run out, and when; it only reads
-burstwatch whatif --type gp2 --size-gib 100 --iops 3000    how long a volume lasts under a load
-burstwatch explain FILE.csv                                what happened to a volume that you recorded
-burstwatch help                                            every command
-"""
+burstwatch scan
+  which resources of an account run out, and when; it only reads
+burstwatch whatif --type gp2 --size-gib 100 --iops 3000
+  how long a volume lasts under a load
+burstwatch explain FILE.csv
+  what happened to a volume that you recorded
+burstwatch help
+  every command"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +80,28 @@ class Terminal:
     clock: Callable[[], float]
     ask: Callable[[str], str] | None = None
 
+    @property
+    def columns(self) -> int | None:
+        """How many columns its output may have; None on a pipe."""
+        return columns_of(self.stdout, self.env)
+
+    def say(self, text: str) -> None:
+        """Print sentences on stdout, folded to fit."""
+        print(folded(text, self.columns), file=self.stdout, flush=True)
+
+    def show_step(self, text: str) -> None:
+        """Name what is waited for in one line of a terminal, in place of the last; an empty text removes that."""
+        columns = columns_of(self.stderr, self.env)
+        # A line that the terminal folds would be left behind.
+        line = text if columns is None else cut(text, columns - 1)
+        print(f"\r{line}\033[K", end="", file=self.stderr, flush=True)
+
+    def tell(self, text: str) -> None:
+        """Print a line for people on stderr. Words that others chose, of files or of AWS, move no cursor."""
+        columns = columns_of(self.stderr, self.env)
+        line = folded(f"burstwatch: {printable(text)}", columns)
+        print(line, file=self.stderr, flush=True)
+
 
 class CommandParser(argparse.ArgumentParser):
     """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag.
@@ -82,9 +110,38 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     takes_commands = False
+    #: A call that people begin with, below the options in the help.
+    example = ""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(allow_abbrev=False, **options)
+
+    def format_usage(self) -> str:
+        """The arguments without their options, which the help lists below."""
+        columns = shutil.get_terminal_size().columns
+        return folded(f"usage: {self.prog} {' '.join(self._words_of_usage())}\n", columns)
+
+    def _words_of_usage(self) -> Iterator[str]:
+        yield "[OPTION ...]"
+        for action in self._get_optional_actions():
+            if action.required:
+                yield f"{action.option_strings[0]} {action.metavar or action.dest.upper()}"
+        for action in self._get_positional_actions():
+            name = str(action.metavar or action.dest.upper())
+            yield (
+                f"[{name} ...]"
+                if action.nargs == "*"
+                else f"[{name}]"
+                if action.nargs == "?"
+                else name
+            )
+
+    def format_help(self) -> str:
+        """The usage, what it does, its options, and an example."""
+        self.usage = self.format_usage().removeprefix("usage: ").rstrip()
+        columns = shutil.get_terminal_size().columns
+        example = folded_command(f"  {self.example}", columns)
+        return f"{super().format_help()}\nexample:\n{example}\n"
 
     def error(self, message: str) -> NoReturn:
         """Raise the message as ValueError."""
@@ -111,38 +168,59 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class _Commands(CommandParser):
-    """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands, ``texts`` their first lines."""
+    """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands that were imported."""
 
     takes_commands = True
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
         super().__init__(**options)
         self.by_name: dict[str, CommandParser] = {}
-        self.texts: dict[str, str] = {}
 
     def format_help(self) -> str:
         """The commands by what they are for, each with one sentence."""
+        columns = shutil.get_terminal_size().columns
         lines = [f"usage: {self.prog} COMMAND ...", "", str(self.description), ""]
         width = max(map(len, command_names())) + 4
+        outlines = {name: outline_of(name) for name in command_names()}
         for group, title in GROUPS.items():
-            lines.append(f"{title}:")
-            for name in command_names():
-                module = _module(name)
-                if group == module.GROUP:
+            lines += textwrap.wrap(f"{title}:", width=columns)
+            for name, outline in outlines.items():
+                if group == outline.group:
                     lines += textwrap.wrap(
-                        _first_line(module),
-                        width=HELP_WIDTH,
+                        outline.text,
+                        width=columns,
                         initial_indent=f"  {name}".ljust(width),
                         subsequent_indent=" " * width,
                     )
             lines.append("")
-        lines.append(f"{self.prog} help COMMAND prints the options of a command.")
-        return "\n".join(lines) + "\n"
+        end = f"{self.prog} help COMMAND prints the options of a command."
+        return "\n".join([*lines, *textwrap.wrap(end, width=columns)]) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outline:
+    """What the help of all commands says of one: its first line, and its group of ``GROUPS``."""
+
+    text: str
+    group: str
 
 
 def command_names() -> list[str]:
     """The commands that lie in ``commands/``, as they are typed."""
     return sorted(info.name.replace("_", "-") for info in iter_modules(commands.__path__))
+
+
+def outline_of(command: str) -> Outline:
+    """The outline of a command, read from its source: to import all of them takes ten times as long."""
+    source = files(commands).joinpath(f"{command.replace('-', '_')}.py").read_text(encoding="utf-8")
+    module = ast.parse(source)
+    (group,) = (
+        ast.literal_eval(node.value)
+        for node in module.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "GROUP"
+    )
+    text = (ast.get_docstring(module) or "").partition("\n")[0]
+    return Outline(text=text, group=group)
 
 
 def build_parser(only: str | None = None) -> _Commands:
@@ -158,23 +236,18 @@ def build_parser(only: str | None = None) -> _Commands:
             subparsers.add_parser(name)
             continue
         command = _module(name)
-        text = (command.__doc__ or "").strip()
-        sub = subparsers.add_parser(name, help=_first_line(command), description=text)
+        sub = subparsers.add_parser(name, description=(command.__doc__ or "").strip())
         command.add_arguments(sub)
+        sub.example = command.EXAMPLE
         codes = getattr(command, "EXIT_CODES", EXIT_CODES)
         sub.epilog = f"{sub.epilog.rstrip('.')}. {codes}" if sub.epilog else codes
         parser.by_name[name] = sub
-        parser.texts[name] = _first_line(command)
         sub.set_defaults(run=command.run, command=name)
     return parser
 
 
 def _module(command: str) -> Any:  # noqa: ANN401 - a module
     return import_module(f"{commands.__name__}.{command.replace('-', '_')}")
-
-
-def _first_line(command: Any) -> str:  # noqa: ANN401 - a module
-    return (command.__doc__ or "").strip().partition("\n")[0]
 
 
 def _nearest(text: str, names: Sequence[str]) -> str:
@@ -208,7 +281,7 @@ def run(
     terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock, ask=ask)
     try:
         if not args:
-            print(BEGIN, end="", file=stdout)
+            terminal.say(BEGIN)
             return OK
         commands_there_are = command_names()
         chosen = next((word for word in args if word in commands_there_are), "")
@@ -224,7 +297,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        tell(_defused(_as_typed(error, args), args), stderr)
+        terminal.tell(_defused(_as_typed(error, args), args))
         return WRONG_INPUT
     return code
 
@@ -291,7 +364,7 @@ def _read_stdin(most: int) -> bytes:
 
 def _as_typed(error: Exception, args: Sequence[str]) -> str:
     """The error in one line. A value that was given by a flag is named as that was typed."""
-    text = _one_line(error)
+    text = describe(error)
     if not isinstance(error, InputError):
         return text
     flag = f"--{error.name.replace('_', '-')}"
@@ -312,7 +385,12 @@ def _defused(text: str, args: Sequence[str]) -> str:
     return text
 
 
-def _one_line(error: Exception) -> str:
+def describe(error: Exception) -> str:
+    """The error in one line; of a file, its name and what is wrong with it."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
     return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":
+    main()

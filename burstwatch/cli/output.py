@@ -1,14 +1,11 @@
-"""Makes results printable: JSON for machines, colours for verdicts; checks a file before it is written."""
+"""Makes results printable: JSON for machines, colours for verdicts."""
 
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any, TextIO
-
-from burstwatch.recordings.reading import STDIN
 
 
 def to_json(value: object) -> str:
@@ -16,8 +13,6 @@ def to_json(value: object) -> str:
     return json.dumps(_plain(value), allow_nan=False)
 
 
-#: The file behind standard input: `burstwatch explain - < FILE` reads FILE.
-STDIN_FILE = Path("/dev/stdin")
 #: The colours of a terminal by verdict, as its own theme shows them.
 COLORS = {
     "ok": "32",
@@ -42,42 +37,18 @@ def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
     return paint
 
 
-def terminal_columns(stdout: TextIO, env: Mapping[str, str]) -> int | None:
-    """How many columns a terminal shows, or None on a pipe, where nothing is cut."""
-    if not stdout.isatty():
+def columns_of(stream: TextIO, env: Mapping[str, str]) -> int | None:
+    """How many columns a terminal shows, or None on a pipe, where nothing is cut or folded."""
+    if not stream.isatty():
         return None
     stated = env.get("COLUMNS", "")
     if stated.isdecimal() and int(stated):
         return int(stated)
     try:
-        return os.get_terminal_size(stdout.fileno()).columns
+        # A terminal that nobody has told its size says 0.
+        return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):
         return None
-
-
-def check_target(target: str, *, inputs: Iterable[str]) -> None:
-    """Refuse a file to write before the work for it begins.
-
-    Raises:
-        ValueError: if it has no name, is a folder, lies in none, or is one of the ``inputs``.
-    """
-    if not target:
-        msg = "the file to write has no name"
-        raise ValueError(msg)
-    path = Path(target)
-    if path.is_dir() or not path.parent.is_dir():
-        problem = (
-            "is a folder"
-            if path.is_dir()
-            else f"cannot be written: there is no folder {path.parent}"
-        )
-        msg = f"{target} {problem}"
-        raise ValueError(msg)
-    for input_name in inputs:
-        source = STDIN_FILE if input_name == STDIN else Path(input_name)
-        if path.exists() and source.exists() and path.samefile(source):
-            msg = f"{target} is the input, which is never overwritten: choose another file"
-            raise ValueError(msg)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value

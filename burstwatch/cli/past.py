@@ -10,7 +10,17 @@ from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
 from burstwatch.cli.recorded import USUAL_DELAY_S
 from burstwatch.config import Config
-from burstwatch.formatting import balance, command_line, cut, inert, recorded_time, span, table
+from burstwatch.formatting import (
+    balance,
+    command_line,
+    cut,
+    folded,
+    folded_command,
+    inert,
+    recorded_time,
+    span,
+    table,
+)
 from burstwatch.history.points import MINUTES_KEPT
 
 HEADINGS = (
@@ -106,7 +116,7 @@ def past_report(
     limit: int | None,
 ) -> str:
     """The answer, the resources that had a page or ran out, and how many had neither."""
-    answer = f"in the last {days:g} days: {past_answer(records, config)}"
+    answer = folded(f"in the last {days:g} days: {past_answer(records, config)}", columns)
     eventful = [record for record in records if record["page_count"] or record["run_out_count"]]
     quiet = f"{len(records) - len(eventful)} of {len(records)} resources had neither"
     if not eventful:
@@ -135,6 +145,7 @@ def past_report(
             "",
             drawn,
             quiet,
-            f"what happened to one of them: {command_line('burstwatch', 'explain', worst, '--hours', hours)}",
+            "what happened to one of them:",
+            folded_command(command_line("burstwatch", "explain", worst, "--hours", hours), columns),
         ]
     )

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TextIO
 
 from burstwatch.backtest.replay import Recorded
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
-from burstwatch.formatting import InputError, tell
+from burstwatch.formatting import InputError
 from burstwatch.history.track import LOOK_BACK_S
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._by_hand import described_by_hand
@@ -20,7 +19,7 @@ from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics, name_series
-from burstwatch.recordings.reading import read_file, read_text
+from burstwatch.recordings.reading import STDIN, read_file, read_text
 from burstwatch.recordings.samples import Contents, to_points
 from burstwatch.recordings.times import Conventions, read_zone
 
@@ -45,7 +44,9 @@ def add_series_arguments(
 ) -> None:
     """The recording, the resource it was recorded on, and how late CloudWatch was."""
     source = parser.add_mutually_exclusive_group(required=is_required)
-    source.add_argument("series", nargs="?", metavar=metavar, help="a recording; - reads stdin")
+    source.add_argument(
+        "series", nargs="*", default=[], metavar=metavar, help="a recording; - reads stdin"
+    )
     source.add_argument(
         "--example", action="store_true", help="use the example recording of burstwatch"
     )
@@ -69,14 +70,19 @@ def add_series_arguments(
     )
 
 
-def names_file(args: Namespace) -> bool:
-    """True if a recording is named: the example, stdin, a file that exists, or what looks like a file's path.
+def subjects_of(args: Namespace) -> list[str]:
+    """What is named: files and resources, or the example."""
+    return [EXAMPLE] if args.example else args.series
+
+
+def names_file(subject: str) -> bool:
+    """True if it is a recording: the example, stdin, a file that exists, or what looks like a file's path.
 
     A claim of Kubernetes has a slash in its name too: ``payments/data-postgres-0``.
     """
-    if args.example or args.series == "-" or Path(args.series).exists():
+    if subject in {EXAMPLE, STDIN} or Path(subject).exists():
         return True
-    return args.series.startswith(("/", "./", "../")) or Path(args.series).suffix in {
+    return subject.startswith(("/", "./", "../")) or Path(subject).suffix in {
         ".csv",
         ".json",
         ".gz",
@@ -119,6 +125,9 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
         metavar="ORDER",
         help="the order in dates: dmy, mdy or ymd (default: what fits all rows)",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="a doubt of a file ends the command with exit code 2"
+    )
 
 
 def conventions_of(args: Namespace) -> Conventions:
@@ -131,8 +140,8 @@ def conventions_of(args: Namespace) -> Conventions:
     return Conventions(zone=zone, date_order=args.date_order)
 
 
-def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recorded:
-    """Read what the arguments name, and say on stderr what was assumed and what is doubtful.
+def read_recorded(subject: str, args: Namespace, *, command: str, terminal: Terminal) -> Recorded:
+    """Read one of the recordings that the arguments name, and say on stderr what was assumed and what is doubtful.
 
     Raises:
         ValueError: naming what is missing or out of range.
@@ -144,7 +153,7 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
         about = replace(recording.about, kind=EBS_VOLUME.name, spec=EXAMPLE_SPEC)
         contents = replace(recording, about=about)
     else:
-        contents = read_file(args.series, stdin=terminal.stdin, conventions=conventions_of(args))
+        contents = read_file(subject, stdin=terminal.stdin, conventions=conventions_of(args))
     sized = {
         name: f"{value}"
         for name, value in (("type", args.type), ("size_gib", args.size_gib))
@@ -152,17 +161,33 @@ def read_recorded(args: Namespace, *, command: str, terminal: Terminal) -> Recor
     }
     kind, spec = spec_of(args, contents, sized, command=command)
     contents = name_series(contents, kind, metric=args.metric, statistic=args.statistic)
-    return place_recorded(
+    recorded = place_recorded(
         contents,
         kind,
         spec,
-        name=EXAMPLE_NAME if args.example else args.series,
+        name=EXAMPLE_NAME if args.example else subject,
         only=args.only,
         period_s=args.period_s,
         delay_s=args.delay_s,
         region=getattr(args, "region", None) or contents.about.region,
-        stderr=terminal.stderr,
     )
+    tell_doubts(recorded, terminal, is_strict=args.strict)
+    return recorded
+
+
+def tell_doubts(recorded: Recorded, terminal: Terminal, *, is_strict: bool) -> None:
+    """Say on stderr what was assumed of a recording and what is doubtful.
+
+    Raises:
+        ValueError: if there is a doubt and none is allowed.
+    """
+    if recorded.notes:
+        terminal.tell(f"{recorded.name}: {'; '.join(recorded.notes)}")
+    for doubt in recorded.doubts:
+        terminal.tell(f"{recorded.name}: doubtful: {doubt}")
+    if recorded.doubts and is_strict:
+        msg = f"{recorded.name}: nothing is said of what is doubtful, because of --strict"
+        raise ValueError(msg)
 
 
 def spec_of(
@@ -226,7 +251,7 @@ def _kind_by_metrics(contents: Contents, type_name: str | None) -> str:
     return max(kinds_of_type(type_name), key=metrics_in_file).name
 
 
-def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
+def place_recorded(
     contents: Contents,
     kind: Kind,
     spec: Mapping[str, str],
@@ -236,7 +261,6 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
     period_s: float | None,
     delay_s: float,
     region: str = "",
-    stderr: TextIO,
 ) -> Recorded:
     """Put the series of a file on a grid, for a resource that is described by hand.
 
@@ -260,12 +284,6 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
     if not demand and amounts & matched.points.keys():
         missing = ", ".join(sorted(amounts - matched.points.keys())) or "a part of it"
         notes.append(f"the load is not used, {missing} is missing")
-    if notes:
-        tell(f"{name}: {'; '.join(notes)}", stderr)
-    for contradiction in grid.contradictions:
-        tell(f"{name}: doubtful: {contradiction}", stderr)
-    for doubt in doubts(grid.samples, points, matched.resource, kind):
-        tell(f"{name}: doubtful: {doubt}", stderr)
     return Recorded(
         name=name,
         kind=kind,
@@ -274,6 +292,8 @@ def place_recorded(  # noqa: PLR0913 - all that a file does not say of itself
         points=points,
         period_s=grid.period_s,
         delay_s=delay_s,
+        notes=tuple(notes),
+        doubts=(*grid.contradictions, *doubts(grid.samples, points, matched.resource, kind)),
     )
 
 

@@ -7,6 +7,7 @@ from burstwatch.bucket import Bucket
 from burstwatch.formatting import number, recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint
+from burstwatch.history.track import Track
 from burstwatch.kinds.base import Kind
 from burstwatch.recordings.samples import Points, Sample
 
@@ -25,6 +26,9 @@ SHARE = 1.0
 TINY = 1e-6
 #: A t2.nano starts with launch credits of 42 percent on top of a full bucket.
 MOST_ABOVE = 1.5
+#: What a fall took and what the load cost are the same within this factor, once the falls are this share of the bucket.
+MATCHES, MUST_FALL = 1.2, 0.05
+MINUTE_S, THOUSAND = 60.0, 1_000.0
 #: A bucket that is emptier than this all the time is less likely than a wrong unit.
 LOWEST_HIGH = 1e-4
 
@@ -60,7 +64,7 @@ def doubts(
             )
     if resource.terms.is_documented:
         yield from _too_fast(levels, bucket)
-        yield from _without_load(levels, demand, bucket)
+        yield from _unexplained(levels, demand, bucket)
         yield from _unmoved(levels, demand, bucket, is_percent=is_percent)
 
 
@@ -122,21 +126,44 @@ def _repeated(values: Sequence[float], metric: str) -> Iterator[str]:
         yield f"each value of {metric} comes {least} times or more: are the rows closer than the periods of CloudWatch? Query with a step as long as the exporter's period"
 
 
-def _without_load(
+def _unexplained(
     levels: Sequence[LevelPoint], demand: Sequence[DemandPoint], bucket: Bucket
 ) -> Iterator[str]:
-    """A balance that falls while all known demand is below what comes in."""
-    spends = {point.start_s: point.nominal for point in demand}
-    fallen, since = 0.0, None
-    for before, after in pairwise(levels):
-        if spends.get(after.start_s, bucket.refill) >= bucket.refill or after.ratio >= before.ratio:
-            fallen, since = 0.0, None
-            continue
-        since = before.start_s if since is None else since
-        fallen += before.ratio - after.ratio
-        if fallen >= MUST_MOVE:
-            yield f"the balance falls{_at([since])}, and the load is below the baseline: is the load an Average and not a Sum, or the size wrong?"
-            return
+    """Falls that took more or less than the load of their time can have cost, with how many times as much."""
+    if not levels or not demand:
+        return
+    fit = Track(bucket, levels, demand, None).fit
+    spent, nominal, most = (sums.of[-1] for sums in (fit.spent, fit.nominal, fit.most))
+    if spent < MUST_FALL * bucket.capacity:
+        return
+    if nominal == 0:
+        yield "the balance falls, and the load is 0: is a part of the I/O missing, or are the type and size wrong?"
+    elif spent > MATCHES * most:
+        cause = _cause(spent / nominal, demand[-1].period_s)
+        yield f"the balance falls {_times(spent / nominal)} what the load explains: {cause}"
+    elif MATCHES * spent < nominal:
+        yield f"the load explains {_times(nominal / spent)} the fall of the balance: does AWS merge I/O in sequence, is it counted twice, or are the type and size wrong?"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g} times" if factor < THOUSAND else f"{number(factor)} times"
+
+
+def _cause(factor: float, period_s: float) -> str:
+    """What a load that is too small by a factor may be."""
+    causes = (
+        (period_s, "is the load per second, and not a Sum of the period?"),
+        (period_s / MINUTE_S, "is the load an Average of minutes, and not a Sum?"),
+        (THOUSAND, "is the load in thousands?"),
+    )
+    return next(
+        (
+            text
+            for usual, text in causes
+            if usual > MATCHES and usual / MATCHES < factor < usual * MATCHES
+        ),
+        "is the load an Average and not a Sum, of a part of the I/O, or are the type and size wrong?",
+    )
 
 
 def _unmoved(

@@ -1,7 +1,6 @@
 """The doctor on the strict fake: a healthy deployment, and one with each thing wrong."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +11,7 @@ from botocore.exceptions import ClientError
 from burstwatch.aws.client.names import standby_name
 from burstwatch.aws.doctor.checks import CHECKS, Finding, Patient
 from burstwatch.cli.commands.doctor import STATES
+from burstwatch.formatting import folded
 from tests.aws.commands import burstwatch
 from tests.aws.deployed import deploy as deploy_function
 from tests.aws.deployed import sleeper
@@ -56,6 +56,7 @@ def test_a_healthy_deployment_has_nothing_to_do(deployed: Cloud) -> None:
     code, out, err = burstwatch(deployed, "doctor")
     assert (code, err) == (0, "")
     assert GOLDEN.read_text(encoding="utf-8") == out, "run 'make gen'"
+    assert len(folded(out, 80).splitlines()) <= 10
 
 
 def test_the_json_has_no_account_ids(deployed: Cloud) -> None:
@@ -282,16 +283,17 @@ def test_a_stack_with_a_name_of_its_own_is_named(deployed: Cloud) -> None:
 
 def test_people_see_what_failed_first_and_how_many_checks_there_were(deployed: Cloud) -> None:
     deployed.aws.denied = {"DescribeVolumes", "GetAccountSettings"}
-    code, out, _ = burstwatch(deployed, "doctor")
+    code, out, _ = burstwatch(deployed, "doctor", "--all")
     assert code == 1
-    _, *rows, count = out.splitlines()
-    found = [
-        state for row in rows for state in re.findall(r"  (failed|warning|unknown|ok) ", row)[:1]
-    ]
+    *rows, count = out.splitlines()
+    found = [row.split()[0] for row in rows for _ in row.partition(": ")[0].split(", ")]
     assert found == sorted(found, key=STATES.index)
     assert {"failed", "unknown", "ok"} <= set(found)
     counted = ", ".join(f"{found.count(state)} {state}" for state in STATES if state in found)
     assert count == f"{len(found)} checks: {counted}"
+    short = burstwatch(deployed, "doctor")[1].splitlines()
+    assert short[:-1] == [row for row in rows if not row.startswith("ok ")]
+    assert short[-1] == f"{count}; --all prints what each found"
 
 
 def test_without_credentials_nothing_else_is_checked(deployed: Cloud) -> None:

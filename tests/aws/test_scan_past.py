@@ -46,7 +46,7 @@ def test_it_says_in_one_sentence_what_would_have_happened_and_where(cloud: Cloud
     code, out, err = burstwatch(cloud, "scan", "--past", "2d", "--kind", "ebs_volume")
     assert code == 0
     assert "asks CloudWatch for 10 metrics of 2 resources over 2 days, 0.00 USD" in err
-    place, answer, _, headings, row, quiet, more = out.splitlines()
+    place, answer, _, headings, row, quiet, more, command = out.splitlines()
     assert place.startswith("123456789012 us-east-1, ")
     assert answer == (
         "in the last 2 days: would have paged twice, ran out twice, 2 of 2 with 15 min or more"
@@ -58,7 +58,10 @@ def test_it_says_in_one_sentence_what_would_have_happened_and_where(cloud: Cloud
     assert "orders-db" in row
     assert calm not in out
     assert quiet == "1 of 2 resources had neither"
-    assert more == f"what happened to one of them: burstwatch explain {busy} --hours 48"
+    assert (more, command) == (
+        "what happened to one of them:",
+        f"burstwatch explain {busy} --hours 48",
+    )
 
 
 def test_machines_get_each_page_and_each_time_without_credits(cloud: Cloud) -> None:

@@ -17,15 +17,17 @@ def test_every_kind_that_the_emulator_has_is_found(app: Watched, emulator: str) 
 def test_whatever_drains_is_told_once_in_every_account_and_a_page_ends(app: Watched) -> None:
     app.assert_seen(PAGED, PAGED_ELSEWHERE, RESOLVED)
     states: dict[str, list[str]] = {}
-    for _, alarm, state in app.heard:
+    told: dict[str, list[tuple[str, str, str]]] = {}
+    for through, alarm, state in app.heard:
         resource = resource_of(alarm) if alarm.startswith("burstwatch/") else ""
         if resource in app.drained:
             states.setdefault(resource, []).append(state)
+            told.setdefault(resource, []).append((through, alarm, state))
     assert states.keys() == app.drained.keys()
     assert any(resource.startswith(f"{MEMBER}.") for resource in states)
     for resource, heard in states.items():
         is_over = heard == ["ALARM", "OK"]
-        assert is_over or (heard == ["ALARM"] and resource != app.victim), resource
+        assert is_over or (heard == ["ALARM"] and resource != app.victim), told[resource]
 
 
 def test_a_sweep_deletes_the_alarm_of_what_is_well(app: Watched) -> None:

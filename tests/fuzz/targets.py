@@ -237,7 +237,7 @@ def series(data: bytes) -> None:
         ("ec2_instance_cpu", "type=t3.nano"),
     ):
         with suppress(ValueError):
-            seen = read_recorded(replayed(kind, spec), command="explain", terminal=terminal)
+            seen = read_recorded("-", replayed(kind, spec), command="explain", terminal=terminal)
             times = [sample.t_s for sample in seen.samples]
             assert times == sorted(set(times))
             assert all(0 <= point.ratio <= 1 for point in seen.points[0])

@@ -80,24 +80,38 @@ def test_a_recording_that_ends_in_danger_says_when_its_bucket_is_empty(drain: Pa
     dated = [f"{began_s + float(t):.0f},{rest}" for t, rest in (row.split(",", 1) for row in rows)]
     drain.write_text("\n".join([heading, *dated[:148]]))
     _, out, _ = explain(str(drain), *GP2)
-    (last,) = [line for line in out.splitlines() if "at the end" in line]
     # What is left of 33 minutes of full burst, which began at 10:00.
     assert re.match(
-        r"2025-11-24 10:28Z  at the end critical, empty at 10:33Z, in 5 min \(10:3\d", last
+        r"critical at 2025-11-24 10:28Z: runs out in 5 min, at 10:33Z \(10:3\dZ to 10:\d\dZ\); paged 2025-11-24 10:15Z\n",
+        out,
     )
+    _, local, _ = explain(str(drain), *GP2, "--timezone", "Europe/Berlin")
+    assert local.startswith(
+        "critical at 2025-11-24 11:28 CET: runs out in 5 min, at 11:33 CET (11:3"
+    )
+    assert not re.search(r"\d\dZ", local)
     drain.write_text("\n".join([heading, *dated]))
-    assert "at the end" not in explain(str(drain), *GP2)[1]
+    assert explain(str(drain), *GP2)[1].startswith("ran out 2025-11-24 10:34Z")
 
 
 def test_the_first_line_is_the_answer_for_each_ending(drain: Path) -> None:
     rows = drain.read_text().splitlines(keepends=True)
-    for kept, answer in (
-        (100, "did not run out; would have paged nobody"),
-        (148, "did not run out; would have paged once, 2 h 15"),
-        (170, "ran out 2 h 34, and is empty at the end; would have paged 2 h 15, 19 min before"),
+    present = r"critical at 2 h 27: runs out in 6 min, at 2 h 33 \(.*\); paged 2 h 15"
+    for length, answers in (
+        (100, ("did not run out; would have paged nobody",)),
+        (148, (present, "did not run out; would have paged once, 2 h 15")),
+        (
+            170,
+            (
+                "exhausted at 2 h 49: the credits have run out; paged 2 h 15",
+                "ran out 2 h 34, and is empty at the end; would have paged 2 h 15, 19 min before",
+            ),
+        ),
     ):
-        drain.write_text("".join(rows[:kept]))
-        assert explain(str(drain), *GP2)[1].splitlines()[0] == answer
+        drain.write_text("".join(rows[:length]))
+        lines = explain(str(drain), *GP2)[1].splitlines()
+        for line, answer in zip(lines, answers, strict=False):
+            assert re.fullmatch(answer, line), line
 
 
 def test_the_first_line_counts_and_names_the_first_and_a_page_that_came_late(drain: Path) -> None:

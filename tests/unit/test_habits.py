@@ -15,8 +15,9 @@ import pytest
 
 import burstwatch
 from burstwatch.cli.main import run
-from burstwatch.cli.output import check_target, painter
+from burstwatch.cli.output import painter
 from burstwatch.cli.progress import track
+from burstwatch.cli.targets import check_target
 from burstwatch.formatting import recorded_time
 
 pytestmark = pytest.mark.slow

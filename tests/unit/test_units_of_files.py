@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from io import StringIO
 
 import pytest
 
@@ -93,7 +92,7 @@ def expected(metric: DemandMetric, rate: float) -> float:
 def samples(kind: Kind, text: str, metric: str) -> list[float]:
     contents = name_series(read_text(text, name="file"), kind, metric="", statistic="")
     recorded = place_recorded(
-        contents, kind, SPECS[kind.name], name="file", only="", period_s=None, delay_s=0.0, stderr=StringIO()
+        contents, kind, SPECS[kind.name], name="file", only="", period_s=None, delay_s=0.0
     )  # fmt: skip
     return [sample.values[metric] for sample in recorded.samples if metric in sample.values]
 

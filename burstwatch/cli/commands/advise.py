@@ -18,12 +18,19 @@ from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KEEP_HELP, PastQuestion, read_kept, records_of_region
 from burstwatch.cli.judging import add_settings_of_deployment, config_of
-from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import check_target, painter
-from burstwatch.cli.recorded import FORMATS, add_series_arguments, names_file, read_recorded
+from burstwatch.cli.main import PARTIAL, Terminal, describe
+from burstwatch.cli.output import painter
+from burstwatch.cli.recorded import (
+    FORMATS,
+    add_series_arguments,
+    names_file,
+    read_recorded,
+    subjects_of,
+)
+from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import days as read_days
 from burstwatch.config import Config
-from burstwatch.formatting import InputError, tell
+from burstwatch.formatting import InputError
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -34,6 +41,7 @@ DEFAULT_DAYS = 14.0
 
 
 GROUP = "look"
+EXAMPLE = "burstwatch advise --region eu-west-1 --days 30"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -69,17 +77,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Advise each resource, the worst first. What cannot be read does not hide the others."""
     _check(args)
-    if args.series is not None and args.deployment is not None:
+    if args.series and args.deployment is not None:
         msg = "--deployment is for all resources, and one is named"
         raise ValueError(msg)
     if args.html is not None:
-        check_target(args.html, inputs=[args.series] if _is_of_file(args) and args.series else [])
+        check_target(args.html, inputs=[*filter(names_file, args.series)])
     read_kept(_question(args))  # refuses early what it is not
     problems: list[str] = []
-    if _is_of_file(args):
-        place, records = _of_file(args, terminal)
-    elif args.series is not None:
-        place, records = _of_resource(args, terminal)
+    if subjects := subjects_of(args):
+        place, records = _of_subjects(subjects, args, terminal, problems)
     else:
         place, records = _of_account(args, terminal, problems)
     records = sorted(records, key=lambda record: tuple(record["order"]))
@@ -96,10 +102,12 @@ def run(args: Namespace, terminal: Terminal) -> int:
     elif args.markdown:
         print(as_markdown(records, place=place), end="", file=terminal.stdout)
     else:
-        report = as_report(records, paint=painter(terminal.stdout, terminal.env))
-        print(f"{place}\n{report}", file=terminal.stdout)
+        paint = painter(terminal.stdout, terminal.env)
+        report = as_report(records, paint=paint, columns=terminal.columns)
+        terminal.say(place)
+        print(report, file=terminal.stdout)
     for problem in problems:
-        tell(problem, terminal.stderr)
+        terminal.tell(problem)
     return PARTIAL if problems else 0
 
 
@@ -109,7 +117,7 @@ def _check(args: Namespace) -> None:
     if not 1 <= days <= FIVE_MINUTES_KEPT.value:
         msg = f"is {days:g}; allowed: 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise InputError(msg, name="days")
-    is_file = _is_of_file(args)
+    is_file = any(map(names_file, subjects_of(args)))
     of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
     for name, value in (of_account if is_file else of_file).items():
@@ -119,32 +127,44 @@ def _check(args: Namespace) -> None:
             raise ValueError(msg)
 
 
-def _is_of_file(args: Namespace) -> bool:
-    """True if a recording is named."""
-    return args.example or (args.series is not None and names_file(args))
+def _of_subjects(
+    subjects: Sequence[str], args: Namespace, terminal: Terminal, problems: list[str]
+) -> tuple[str, list[AdviceRecord]]:
+    """The advice for each of the recordings and resources that are named; of several, one that fails goes into ``problems``."""
+    places, records = list[str](), list[AdviceRecord]()
+    for subject in subjects:
+        try:
+            of = _of_file if names_file(subject) else _of_resource
+            place, record = of(subject, args, terminal)
+        except (ValueError, OSError) as error:
+            if len(subjects) == 1:
+                raise
+            problems.append(describe(error))
+            continue
+        places.append(place)
+        records.append(record)
+    return ", ".join(dict.fromkeys(places)), records
 
 
-def _of_resource(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
+def _of_resource(subject: str, args: Namespace, terminal: Terminal) -> tuple[str, AdviceRecord]:
     """The advice for one resource of the account, by its id or its name."""
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     days = DEFAULT_DAYS if args.days is None else args.days
-    recorded = record(
-        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=days * DAY_S
-    )
-    return str(clients.unit()), [_record(_advise(args, recorded), recorded)]
+    recorded = record(clients, kinds_of(args), subject, now=terminal.clock(), back_s=days * DAY_S)
+    return str(clients.unit()), _record(_advise(args, recorded), recorded)
 
 
 def _advise(args: Namespace, recorded: Recorded) -> Advice:
     return advise(recorded, is_load_enough=args.load_is_enough)
 
 
-def _of_file(args: Namespace, terminal: Terminal) -> tuple[str, list[AdviceRecord]]:
+def _of_file(subject: str, args: Namespace, terminal: Terminal) -> tuple[str, AdviceRecord]:
     """The advice for a recording, at the prices of ``--region``."""
-    recorded = read_recorded(args, command="advise", terminal=terminal)
+    recorded = read_recorded(subject, args, command="advise", terminal=terminal)
     advice = replace(_advise(args, recorded), resource_id=recorded.name)
-    return recorded.name, [_record(advice, recorded)]
+    return recorded.name, _record(advice, recorded)
 
 
 def _of_account(
@@ -198,6 +218,8 @@ def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:
     _, demand = recorded.points
     return {
         **advice.record(),
+        "notes": list(recorded.notes),
+        "doubts": list(recorded.doubts),
         "order": advice.order,
         "baseline": bucket.refill if bucket else None,
         "rate_afterwards": None if after is None or math.isinf(after.rate) else after.rate,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_regions_arguments, chosen_regions
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import clock_time, inert, table, tell
+from burstwatch.formatting import clock_time, inert, table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -20,6 +20,7 @@ HEADINGS = ("alarm", "resource", "watches", "result", "why")
 
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch audit-alarms --all-regions"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -48,19 +49,17 @@ def run(args: Namespace, terminal: Terminal) -> int:
         for region, alarm in audited:
             print(_json(alarm, account, region, terminal), file=terminal.stdout)
     else:
-        print(
-            f"{regions.place}, {clock_time(terminal.clock(), now=terminal.clock())}",
-            file=terminal.stdout,
-        )
+        now = terminal.clock()
+        terminal.say(f"{regions.place}, {clock_time(now, now=now)}")
         rows = [(inert(a.name), a.resource_id, a.watches, a.result, a.why) for _, a in audited]
         if rows:
-            print(table(HEADINGS, rows), file=terminal.stdout)
+            print(table(HEADINGS, rows, columns=terminal.columns), file=terminal.stdout)
         results = [alarm.result for _, alarm in audited]
         counts = [f"{results.count(name)} {name}" for name in MEND_FIRST if name in results]
         summary = f"alarms on credits: {len(audited)}{': ' if counts else ''}{', '.join(counts)}"
-        print(summary, file=terminal.stdout)
+        terminal.say(summary)
     for problem in problems:
-        tell(problem, terminal.stderr)
+        terminal.tell(problem)
     return PARTIAL if problems else 0
 
 

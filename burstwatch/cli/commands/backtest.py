@@ -29,7 +29,6 @@ from burstwatch.backtest.workloads import is_workload, read_workload
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target
 from burstwatch.cli.progress import end_with_parent, track
 from burstwatch.cli.recorded import (
     FORMATS,
@@ -37,7 +36,9 @@ from burstwatch.cli.recorded import (
     conventions_of,
     place_recorded,
     spec_of,
+    tell_doubts,
 )
+from burstwatch.cli.targets import check_target
 from burstwatch.formatting import DAY, InputError, span
 from burstwatch.history.points import MINUTES_KEPT
 from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
@@ -58,6 +59,7 @@ class Job:
 
 
 GROUP = "recordings"
+EXAMPLE = "burstwatch backtest volume.csv --size-gib 100"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -230,8 +232,8 @@ def _of_file(path: Path, args: Namespace, terminal: Terminal) -> Trial:
         only=args.only,
         period_s=None,
         delay_s=0.0,
-        stderr=terminal.stderr,
     )
+    tell_doubts(recorded, terminal, is_strict=args.strict)
     return recorded_trial(
         recorded.samples, recorded.resource, name=path.stem, step_s=recorded.period_s, kind=kind
     )

@@ -13,6 +13,7 @@ from burstwatch.formatting import table
 from burstwatch.kinds import find_kinds
 
 GROUP = "other"
+EXAMPLE = "burstwatch catalog --settings"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,7 +58,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     else:
         headings = ("type", "size GiB", "baseline", "burst", "bucket", "source")
         rows = [_row(volume_type) for volume_type in CATALOGUE.values()]
-        print(table(headings, rows), file=terminal.stdout)
+        print(table(headings, rows, columns=terminal.columns), file=terminal.stdout)
         return 0
     print(json.dumps(document, indent=2, allow_nan=False), file=terminal.stdout)
     return 0
@@ -78,7 +79,7 @@ def _settings(args: Namespace, terminal: Terminal) -> str:
         )
         for setting in SETTINGS
     ]
-    return table(("setting", "value", "default", "meaning"), rows)
+    return table(("setting", "value", "default", "meaning"), rows, columns=terminal.columns)
 
 
 def _text(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import inert, table, tell
+from burstwatch.formatting import folded, folded_command, inert, table
 from burstwatch.shards import Unit, parse_unit_name
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from burstwatch.aws.doctor.leftovers import Leftover
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch cleanup --region eu-west-1"
 EXIT_CODES = (
     "Exit codes: 0 nothing is left, 1 something is left or could not be looked for or deleted, "
     "2 wrong input or configuration."
@@ -63,26 +64,28 @@ def run(args: Namespace, terminal: Terminal) -> int:
             print(text, file=terminal.stdout)
     else:
         whose = deployment if unit is None else f"{deployment} for {unit}"
-        print(_report(leftovers, f"nothing of {whose} is left in {here}"), file=terminal.stdout)
+        nothing = f"nothing of {whose} is left in {here}"
+        print(_report(leftovers, nothing, terminal.columns), file=terminal.stdout)
     names = [item.name for item in leftovers if item.is_of_sweeps]
     deleted = 0
     if names and _is_wanted(names, unit, args, terminal, clients, deployment):
         failures = delete_alarms(clients, names)
         deleted = len(names) - len(failures)
         problems += failures
-        tell(f"deleted {_count(deleted)}", terminal.stderr)
+        terminal.tell(f"deleted {_count(deleted)}")
     for problem in problems:
-        tell(f"{problem.part}: {problem.error}", terminal.stderr)
+        terminal.tell(f"{problem.part}: {problem.error}")
     return PARTIAL if problems or deleted < len(leftovers) else 0
 
 
-def _report(leftovers: Sequence["Leftover"], nothing: str) -> str:
+def _report(leftovers: Sequence["Leftover"], nothing: str, columns: int | None) -> str:
     """What is left, and below it the commands that remove it: without the names, which others chose."""
     if not leftovers:
-        return nothing
+        return folded(nothing, columns)
     rows = [(item.kind, inert(item.name)) for item in leftovers]
-    commands = dict.fromkeys(item.command for item in leftovers)
-    return "\n".join([table(("what", "name"), rows), "", "What removes them:", *commands])
+    commands = dict.fromkeys(folded_command(item.command, columns) for item in leftovers)
+    listing = table(("what", "name"), rows, columns=columns)
+    return "\n".join([listing, "", "What removes them:", *commands])
 
 
 def _count(alarms: int) -> str:
@@ -111,7 +114,7 @@ def _is_wanted(
         answer = terminal.ask(f"Delete {count}? The pager gets no OK for them. [y/N] ")
         refusal = "" if answer.lower() in {"y", "yes"} else "nothing is deleted"
     if refusal:
-        tell(refusal, terminal.stderr)
+        terminal.tell(refusal)
     return not refusal
 
 

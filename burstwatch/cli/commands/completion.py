@@ -6,6 +6,7 @@ from burstwatch.cli.completion import SHELLS, completion_of
 from burstwatch.cli.main import Terminal
 
 GROUP = "other"
+EXAMPLE = "burstwatch completion bash"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import table
+from burstwatch.formatting import printable
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -31,16 +31,21 @@ PRIVATE = {
 
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch doctor --region eu-west-1"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Which deployment, and how to print."""
     add_deployment_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one object per check")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--all", action="store_true", help="print also what each check found that is well"
+    )
+    form.add_argument("--json", action="store_true", help="print one object per check")
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the findings, all in one table with the worst first, or each as soon as it is known."""
+    """Print what somebody must act on, the worst first; or each finding as soon as it is known."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.doctor.doctor import examine  # noqa: PLC0415 - boto3 is an extra
@@ -54,19 +59,17 @@ def run(args: Namespace, terminal: Terminal) -> int:
         if args.json:
             print(_json(_without_account(finding), terminal), file=terminal.stdout, flush=True)
         elif terminal.stderr.isatty():
-            print(f"\r{finding.check}\033[K", end="", file=terminal.stderr)
+            terminal.show_step(finding.check)
     if terminal.stderr.isatty() and not args.json:
-        print("\r\033[K", end="", file=terminal.stderr)
+        terminal.show_step("")
     failed = [finding.check for finding in findings if finding.state == "failed"]
     if not args.json:
         # What somebody must act on comes first; within a state the order of the checks stays.
         worst_first = sorted(findings, key=lambda finding: STATES.index(finding.state))
-        rows = [(item.check, item.state, item.detail, item.do) for item in worst_first]
-        print(table(("check", "state", "found", "what to do"), rows), file=terminal.stdout)
-        print(_count(findings), file=terminal.stdout)
+        terminal.say(_report(worst_first, is_all=args.all))
     if failed:
-        said = f"burstwatch: failed: {', '.join(failed)}"
-        print(_without_names(said) if args.json else said, file=terminal.stderr)
+        said = f"failed: {', '.join(failed)}"
+        terminal.tell(_without_names(said) if args.json else said)
         return PARTIAL
     return 0
 
@@ -79,6 +82,20 @@ def _json(finding: "Finding", terminal: Terminal) -> str:
         "todo": finding.do,
     }
     return as_document("finding", body, at=terminal.clock())
+
+
+def _report(findings: Sequence["Finding"], *, is_all: bool) -> str:
+    """A paragraph for each thing that was found that is not well, or for all, with the checks that found it."""
+    told = [item for item in findings if is_all or item.state != "ok"]
+    checks: dict[tuple[str, str, str], list[str]] = {}
+    for item in told:
+        checks.setdefault((item.state, item.detail, item.do), []).append(item.check)
+    lines = [
+        f"{state} {', '.join(names)}: {detail}{f'. {do}' if do else ''}"
+        for (state, detail, do), names in checks.items()
+    ]
+    hint = "" if is_all else "; --all prints what each found"
+    return "\n".join([*map(printable, lines), f"{_count(findings)}{hint}"])
 
 
 def _count(findings: Sequence["Finding"]) -> str:

@@ -13,12 +13,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.formatting import tell
 from burstwatch.history.observations import Verdict
 from burstwatch.shards import Unit
 
@@ -29,6 +28,7 @@ TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
 
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch drill --region eu-west-1"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -60,25 +60,28 @@ def run(args: Namespace, terminal: Terminal) -> int:
         clock=terminal.clock,
         sleep=time.sleep,
         with_queue=not args.without_queue,
-        begun=partial(_show_begun, terminal.stderr),
+        begun=partial(_show_begun, terminal),
     )
     hops = []
     try:
         with _interrupted_by_sigterm(), closing(drill.run()) as tried:
             for hop in tried:
                 hops.append(hop)
-                _show_begun(terminal.stderr, "")
-                text = _json(hop, clients.unit(), terminal) if args.json else _line(hop)
-                print(text, file=terminal.stdout, flush=True)
+                _show_begun(terminal, "")
+                if args.json:
+                    document = _json(hop, clients.unit(), terminal)
+                    print(document, file=terminal.stdout, flush=True)
+                else:
+                    terminal.say(_line(hop))
     except KeyboardInterrupt:
-        _show_begun(terminal.stderr, "")
+        _show_begun(terminal, "")
         text = "the drill is stopped. If its alarm is in ALARM, sweeps end it and delete it, at the latest after an hour"
-        tell(text, terminal.stderr)
+        terminal.tell(text)
         raise
     failed = [hop for hop in hops if hop.ok is False]
     if failed:
         names = ", ".join(hop.name for hop in failed)
-        tell(f"the drill failed at: {names}", terminal.stderr)
+        terminal.tell(f"the drill failed at: {names}")
         return PARTIAL
     if not args.json:
         total = sum(
@@ -86,7 +89,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             for hop in hops
             if hop.name in {"metric", "alarm", "raised", "delivered"}
         )
-        print(f"from the metric to the subscriber: {total:.0f} s", file=terminal.stdout)
+        terminal.say(f"from the metric to the subscriber: {total:.0f} s")
     return 0
 
 
@@ -114,14 +117,14 @@ WAITS = {
 }
 
 
-def _show_begun(stderr: TextIO, name: str) -> None:
+def _show_begun(terminal: Terminal, name: str) -> None:
     """Name the step that is waited for: on a terminal each, elsewhere those that take minutes. An empty name removes the line."""
-    if not stderr.isatty():
+    if not terminal.stderr.isatty():
         if name in {"raised", "resolved"}:
-            tell(f"{name}: {WAITS[name]}", stderr)
+            terminal.tell(f"{name}: {WAITS[name]}")
         return
     text = f"{name}: {WAITS[name]} ..." if name in WAITS else name and f"{name} ..."
-    print(f"\r{text}\033[K", end="", file=stderr, flush=True)
+    terminal.show_step(text)
 
 
 def _json(hop: "Hop", unit: Unit, terminal: Terminal) -> str:

@@ -27,6 +27,7 @@ HEADINGS = (
 
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch episodes --since 30d"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -82,7 +83,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     elif args.annotations:
         text = "\n".join(to_json(_annotation(episode)) for episode in episodes)
     else:
-        text = _report(episodes, since=since, now=now)
+        text = _report(episodes, since=since, now=now, columns=terminal.columns)
     print(text, file=terminal.stdout, end="\n" if text else "")
     return 0
 
@@ -110,7 +111,7 @@ def _json(episode: Episode) -> str:
     return as_document("episode", body, at=episode.opened_s, **place_of_unit(episode.unit))
 
 
-def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
+def _report(episodes: Sequence[Episode], *, since: str, now: float, columns: int | None) -> str:
     """Write the episodes as a table with their count below."""
     if not episodes:
         return f"no episodes in the last {since}"
@@ -129,7 +130,7 @@ def _report(episodes: Sequence[Episode], *, since: str, now: float) -> str:
         for episode in episodes
     ]
     count = f"{len(episodes)} episode{'s' if len(episodes) > 1 else ''} in the last {since}"
-    return f"{table(HEADINGS, rows)}\n{count}"
+    return f"{table(HEADINGS, rows, columns=columns)}\n{count}"
 
 
 def _lead(episode: Episode) -> str:

@@ -1,37 +1,43 @@
 """Explain what happened to one bucket: a recording, or a resource of the account."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, tzinfo
 from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
 from statistics import fmean
 
-from burstwatch.backtest.explain import Story, as_text
+from burstwatch.backtest.explain import Story, answer_of, as_text, present_of
 from burstwatch.backtest.explain_page import as_html
-from burstwatch.backtest.replay import Moment, Recorded, Replay
+from burstwatch.backtest.replay import Moment, Recorded
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
-from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target, painter
+from burstwatch.cli.main import PARTIAL, Terminal, describe
+from burstwatch.cli.output import painter
 from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import (
     FORMATS,
     add_series_arguments,
     check_times,
+    conventions_of,
     names_file,
     read_recorded,
+    subjects_of,
 )
+from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import hours
+from burstwatch.config import Config
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import InputError, balance, recorded_time, span, table, tell
+from burstwatch.formatting import InputError, balance, inert, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
+from burstwatch.recordings.times import TIMES, read_times
 
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
@@ -41,6 +47,7 @@ SHORTER_S = 3_600.0
 
 
 GROUP = "look"
+EXAMPLE = "burstwatch explain volume.csv --type gp2 --size-gib 100"
 HEADINGS = ("at", "verdict", "state", "balance", "runs out in", "worst case", "why")
 
 
@@ -55,6 +62,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=hours,
         metavar="HOURS",
         help="with an ID: how many hours of its past, default 24",
+    )
+    parser.add_argument(
+        "--from", dest="begin", metavar="TIME", help="tell only what was after this time"
+    )
+    parser.add_argument(
+        "--to", dest="end", metavar="TIME", help="and before this one, such as 2026-11-24T12:00"
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--html", metavar="FILE.html", help="draw it, into an HTML file")
@@ -71,79 +84,172 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, terminal: Terminal) -> int:
-    """Print the story, and draw it where asked to."""
+    """Print the story, and draw it where asked to; of several, one line each."""
     if args.html is not None:
-        check_target(args.html, inputs=[args.series] if args.series else [])
-    is_of_file = names_file(args)
-    for name in ("hours", "profile", "deployment") if is_of_file else ():
-        if getattr(args, name) is not None:
-            msg = f"--{name} is for a resource of the account, and not for a file"
-            raise ValueError(msg)
-    config = config_of(args, terminal.env, lambda: make_clients(args, terminal.env))
-    if is_of_file:
-        recorded, until_s = read_recorded(args, command="explain", terminal=terminal), inf
-    else:
-        recorded, until_s = _from_account(args, terminal), terminal.clock()
-    place = {} if is_of_file else place_of_unit(recorded.resource.unit)
+        check_target(args.html, inputs=args.series)
+    subjects = subjects_of(args)
+    if len(subjects) > 1:
+        return _tell_several(subjects, args, terminal)
+    (subject,) = subjects
     if args.every_period:
-        _print_periods(recorded.play(config), until_s, place, args, terminal)
+        _print_periods(subject, args, terminal)
         return 0
-    story = Story(
-        recorded=recorded,
-        # Datapoints that are late are seen after their end, but never later than now.
-        moments=[moment for moment in recorded.play(config).moments() if moment.t_s <= until_s],
-    )
-    story = replace(story, fixes=_fixes(story, recorded.kind))
+    story = _story_of(subject, args, terminal)
     if args.html:
         Path(args.html).write_text(as_html(story), encoding="utf-8")
     if args.json:
-        body = {
-            "id": None if is_of_file else story.recorded.resource.id,
-            "name": story.recorded.name,
-            "kind": recorded.kind.name,
-            "pages": [page.record() for page in story.pages],
-            "run_out": story.times_empty,
-            "changes": [moment.record() for moment in story.turns],
-            "last": story.moments[-1].record(),
-            "exceeded": dict(story.recorded.exceeded),
-            "fixes": [fix.record() for fix in story.fixes],
-        }
-        print(as_document("story", body, at=story.moments[-1].t_s, **place), file=terminal.stdout)
+        print(_document(story, subject), file=terminal.stdout)
     else:
-        print(as_text(story), file=terminal.stdout)
+        print(as_text(story, terminal.columns), file=terminal.stdout)
     return 0
 
 
-def _print_periods(
-    play: Replay,
-    until_s: float,
-    place: Mapping[str, str | None],
-    args: Namespace,
-    terminal: Terminal,
-) -> None:
-    """Print each moment up to a time, as a row or as an object."""
+def _tell_several(subjects: Sequence[str], args: Namespace, terminal: Terminal) -> int:
+    """Print one line for each. One that cannot be read hides no other."""
+    for name in ("html", "every_period"):
+        if getattr(args, name):
+            msg = f"--{name.replace('_', '-')} is for one recording or resource, and {len(subjects)} are named"
+            raise ValueError(msg)
+    code = 0
+    for subject in subjects:
+        try:
+            story = _story_of(subject, args, terminal)
+        except (ValueError, OSError) as error:
+            terminal.tell(describe(error))
+            code = PARTIAL
+            continue
+        if args.json:
+            print(_document(story, subject), file=terminal.stdout, flush=True)
+        else:
+            terminal.say(f"{inert(subject)}: {present_of(story)}; {answer_of(story)}")
+    return code
+
+
+def _story_of(subject: str, args: Namespace, terminal: Terminal) -> Story:
+    """What happened to one, in the time that is asked for.
+
+    Raises:
+        ValueError: if nothing is recorded of that time.
+    """
+    begin_s, end_s = _window(subject, args, terminal)
+    recorded = _recorded(subject, args, terminal)
+    within = recorded.within(begin_s, end_s)
+    moments = [
+        moment
+        for moment in recorded.play(_config(args, terminal)).moments()
+        if begin_s <= moment.t_s <= end_s
+    ]
+    zone = conventions_of(args).zone or UTC
+    if not (within.samples and moments):
+        first, last = recorded.samples[0].t_s, recorded.samples[-1].t_s + recorded.period_s
+        msg = f"{subject} has nothing of that time; it is from {recorded_time(first, zone)} to {recorded_time(last, zone)}"
+        raise ValueError(msg)
+    story = Story(recorded=within, moments=moments, zone=zone)
+    return replace(story, fixes=_fixes(story, recorded.kind))
+
+
+def _window(subject: str, args: Namespace, terminal: Terminal) -> tuple[float, float]:
+    """From ``--from`` to ``--to``, in seconds. Datapoints that are late are seen after their end, but of a resource never later than now."""
+    begin_s = -inf if args.begin is None else _instant("--from", args.begin, args)
+    end_s = inf if args.end is None else _instant("--to", args.end, args)
+    return begin_s, end_s if names_file(subject) else min(end_s, terminal.clock())
+
+
+def _instant(option: str, text: str, args: Namespace) -> float:
+    """A time as people write it, in the stated zone or UTC.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    try:
+        return read_times([text], conventions_of(args)).seconds[0]
+    except ValueError:
+        msg = f"{option} is {text!r}; allowed: {TIMES}"
+        raise ValueError(msg) from None
+
+
+def _recorded(subject: str, args: Namespace, terminal: Terminal) -> Recorded:
+    """A file, or a resource's last hours."""
+    if not names_file(subject):
+        return _from_account(subject, args, terminal)
+    for name in ("hours", "profile", "deployment"):
+        if getattr(args, name) is not None:
+            msg = f"--{name} is for a resource of the account, and not for a file"
+            raise ValueError(msg)
+    return read_recorded(subject, args, command="explain", terminal=terminal)
+
+
+def _config(args: Namespace, terminal: Terminal) -> Config:
+    return config_of(args, terminal.env, lambda: make_clients(args, terminal.env))
+
+
+def _document(story: Story, subject: str) -> str:
+    """The story as ``--json`` prints it."""
+    recorded = story.recorded
+    body = {
+        "id": None if names_file(subject) else recorded.resource.id,
+        "name": recorded.name,
+        "kind": recorded.kind.name,
+        "notes": recorded.notes,
+        "doubts": recorded.doubts,
+        "pages": [page.record() for page in story.pages],
+        "run_out": story.times_empty,
+        "changes": [moment.record() for moment in story.turns],
+        "last": story.moments[-1].record(),
+        "exceeded": dict(recorded.exceeded),
+        "fixes": [fix.record() for fix in story.fixes],
+    }
+    return as_document(
+        "story", body, at=story.moments[-1].t_s, **_place(subject, recorded.resource.unit)
+    )
+
+
+def _place(subject: str, unit: str) -> Mapping[str, str | None]:
+    """The account and the region of a resource; of a file neither."""
+    return {} if names_file(subject) else place_of_unit(unit)
+
+
+def _print_periods(subject: str, args: Namespace, terminal: Terminal) -> None:
+    """Print each moment of the time that is asked for, as a row or as an object."""
+    begin_s, end_s = _window(subject, args, terminal)
+    recorded = _recorded(subject, args, terminal)
+    play = recorded.play(_config(args, terminal))
+    is_wanted = partial(_is_within, begin_s, end_s)
     if args.json:
-        for lines in play_parts(
-            play, partial(_as_lines, until_s=until_s, place=place), stderr=terminal.stderr
-        ):
+        place = _place(subject, recorded.resource.unit)
+        as_lines = partial(_as_lines, is_wanted=is_wanted, place=place)
+        for lines in play_parts(play, as_lines, stderr=terminal.stderr):
             print(lines, end="", file=terminal.stdout)
         return
-    rows = play_parts(play, partial(_as_rows, until_s=until_s), stderr=terminal.stderr)
+    as_rows = partial(_as_rows, is_wanted=is_wanted, zone=conventions_of(args).zone or UTC)
+    rows = chain.from_iterable(play_parts(play, as_rows, stderr=terminal.stderr))
     paint = painter(terminal.stdout, terminal.env)
-    print(table(HEADINGS, list(chain.from_iterable(rows)), paint=paint), file=terminal.stdout)
+    drawn = table(HEADINGS, list(rows), paint=paint, columns=terminal.columns, elastic={"why"})
+    print(drawn, file=terminal.stdout)
 
 
-def _as_lines(moments: Iterable[Moment], *, until_s: float, place: Mapping[str, str | None]) -> str:
-    records = (moment.record() for moment in moments if moment.t_s <= until_s)
+def _is_within(begin_s: float, end_s: float, moment: Moment) -> bool:
+    return begin_s <= moment.t_s <= end_s
+
+
+def _as_lines(
+    moments: Iterable[Moment],
+    *,
+    is_wanted: Callable[[Moment], bool],
+    place: Mapping[str, str | None],
+) -> str:
+    records = (moment.record() for moment in filter(is_wanted, moments))
     return "".join(
         as_document("moment", record, at=record["at"], **place) + "\n" for record in records
     )
 
 
-def _as_rows(moments: Iterable[Moment], *, until_s: float) -> list[tuple[str, ...]]:
+def _as_rows(
+    moments: Iterable[Moment], *, is_wanted: Callable[[Moment], bool], zone: tzinfo
+) -> list[tuple[str, ...]]:
     return [
         (
-            recorded_time(moment.t_s),
+            recorded_time(moment.t_s, zone),
             moment.assessment,
             moment.state,
             "-" if moment.balance_ratio is None else balance(moment.balance_ratio),
@@ -151,8 +257,7 @@ def _as_rows(moments: Iterable[Moment], *, until_s: float) -> list[tuple[str, ..
             span(moment.worst_s),
             moment.reason,
         )
-        for moment in moments
-        if moment.t_s <= until_s
+        for moment in filter(is_wanted, moments)
     ]
 
 
@@ -193,7 +298,7 @@ def _spent(bucket: Bucket, levels: Sequence[LevelPoint]) -> float:
     return bucket.refill + fallen / (last.start_s - oldest.start_s) if last is not oldest else 0.0
 
 
-def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
+def _from_account(subject: str, args: Namespace, terminal: Terminal) -> Recorded:
     """Record a resource's last hours from CloudWatch; raises ValueError for options that only a file takes."""
     back_hours = 24.0 if args.hours is None else args.hours
     if not 0 < back_hours <= MOST_HOURS:
@@ -201,21 +306,21 @@ def _from_account(args: Namespace, terminal: Terminal) -> Recorded:
         raise InputError(msg, name="hours")
     own_flags = (args.type, args.size_gib, args.period_s, args.spec or None, args.only or None)
     if own_flags != (None,) * len(own_flags):
-        msg = f"there is no file {args.series!r}; for a resource of the account leave out --type, --size-gib, --period-s, --spec and --only, which it knows"
+        msg = f"there is no file {subject!r}; for a resource of the account leave out --type, --size-gib, --period-s, --spec and --only, which it knows"
         raise ValueError(msg)
     check_times(None, args.delay_s)
     try:
         clients = make_clients(args, terminal.env)
     except ValueError as error:
-        msg = f"there is no file {args.series!r}, and a resource with this id cannot be looked up: {error}"
+        msg = f"there is no file {subject!r}, and a resource with this id cannot be looked up: {error}"
         raise ValueError(msg) from None
     from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
 
     recorded = record(
-        clients, kinds_of(args), args.series, now=terminal.clock(), back_s=3_600 * back_hours
+        clients, kinds_of(args), subject, now=terminal.clock(), back_s=3_600 * back_hours
     )
     begin_s = recorded.samples[0].t_s
     if args.hours is not None and begin_s > terminal.clock() - 3_600 * back_hours + SHORTER_S:
         text = f"CloudWatch has only the last {span(terminal.clock() - begin_s)} of it"
-        tell(f"{args.series}: {text}", terminal.stderr)
+        terminal.tell(f"{subject}: {text}")
     return replace(recorded, delay_s=args.delay_s)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import check_target
+from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import add_kind_argument, days
 from burstwatch.formatting import DAY, InputError, recorded_time
 from burstwatch.history.points import FIVE_MINUTES_KEPT, MINUTES_KEPT
@@ -17,6 +17,7 @@ MOST_DAYS = FIVE_MINUTES_KEPT.value
 
 
 GROUP = "recordings"
+EXAMPLE = "burstwatch export vol-0123456789abcdef0 --output volume.csv"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from burstwatch.cli.main import Terminal, build_parser, command_names
 
 GROUP = "other"
+EXAMPLE = "burstwatch help scan"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the help, as ``--help`` does."""
-    parser = build_parser()
+    parser = build_parser(args.of or args.command)
     chosen = parser if args.of is None else parser.by_name[args.of]
     print(chosen.format_help(), end="", file=terminal.stdout)
     return 0

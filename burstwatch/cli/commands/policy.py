@@ -15,6 +15,7 @@ from burstwatch.config import parse_config
 from burstwatch.formatting import table
 
 GROUP = "deployment"
+EXAMPLE = "burstwatch policy doctor"
 #: The names that CloudFormation takes for a stack.
 STACK = "[A-Za-z][A-Za-z0-9-]{0,127}"
 
@@ -37,7 +38,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise ValueError(msg)
     if args.of is None:
         rows = [(name, _changes(policy_of(name))) for name in commands()]
-        print(table(("command", "changes"), rows), file=terminal.stdout)
+        print(table(("command", "changes"), rows, columns=terminal.columns), file=terminal.stdout)
         return 0
     document = policy_of(args.of, deployment=deployment, stack=args.stack, partition=args.partition)
     print(json.dumps(document, indent=2), file=terminal.stdout)

@@ -20,7 +20,7 @@ from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KEEP_HELP, KeptRecord, PastQuestion, records_of_region
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import PARTIAL, Terminal
-from burstwatch.cli.output import painter, terminal_columns
+from burstwatch.cli.output import painter
 from burstwatch.cli.past import FIELDS, in_order, past_documents, past_record, past_report
 from burstwatch.cli.progress import track
 from burstwatch.cli.selecting import add_selection_argument, check_words, is_selected
@@ -34,10 +34,10 @@ from burstwatch.formatting import (
     clock_time,
     cut,
     first_of,
+    folded,
     inert,
     span,
     table,
-    tell,
     usd,
 )
 from burstwatch.history.observations import Resource, Verdict
@@ -78,6 +78,7 @@ ELASTIC = frozenset({"name", "type"})
 
 
 GROUP = "look"
+EXAMPLE = "burstwatch scan --region eu-west-1"
 EXIT_CODES = (
     "Exit codes: 0 everything could be read, 1 a part could not, 2 wrong input or configuration, "
     "3 a resource has a verdict of --fail-on."
@@ -175,15 +176,19 @@ def run(args: Namespace, terminal: Terminal) -> int:
         )
     else:
         report = (
-            cost_report(looks, config, regions.extent)
+            folded(
+                cost_report(looks, config, regions.extent, columns=terminal.columns),
+                terminal.columns,
+            )
             if args.cost
             else _report(entries, looks, charges, args, terminal, regions.place)
         )
         # Whoever sees a picture of it in a channel must know what it is of.
-        text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
+        place = folded(f"{regions.place}, {clock_time(now, now=now)}", terminal.columns)
+        text = f"{place}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
-        tell(problem, terminal.stderr)
+        terminal.tell(problem)
     in_danger = [entry for entry in entries if entry[1].verdict in failing]
     if in_danger:
         return IN_DANGER
@@ -218,12 +223,13 @@ def _tell_past(args: Namespace, regions: Regions, config: Config, terminal: Term
     if args.json:
         text = "\n".join(past_documents(records[: args.limit], at=now))
     else:
-        columns = terminal_columns(terminal.stdout, terminal.env)
+        columns = terminal.columns
         report = past_report(records, config, days=question.days, columns=columns, limit=args.limit)
-        text = f"{regions.place}, {clock_time(now, now=now)}\n{report}"
+        place = folded(f"{regions.place}, {clock_time(now, now=now)}", terminal.columns)
+        text = f"{place}\n{report}"
     print(text, file=terminal.stdout, end="" if not text else "\n")
     for problem in problems:
-        tell(problem, terminal.stderr)
+        terminal.tell(problem)
     return PARTIAL if problems else 0
 
 
@@ -458,14 +464,14 @@ def _report(
     if len(shown) < len(chosen):
         notes.append(f"less urgent and not shown: {len(chosen) - len(shown)}; leave out --limit")
     if not entries:
-        return _nothing(looks, args, place)
+        return folded(_nothing(looks, args, place), terminal.columns)
     count = _count(entries, len(entries) - len(chosen), looks)
+    columns = terminal.columns
     if not rows:
-        return count
-    columns = terminal_columns(terminal.stdout, terminal.env)
+        return folded(count, columns)
     paint = painter(terminal.stdout, terminal.env)
     drawn = table(headings, rows, paint=paint, columns=columns, elastic=ELASTIC)
-    return "\n".join([drawn, *notes, count])
+    return "\n".join([drawn, folded("\n".join([*notes, count]), columns)])
 
 
 def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, ...]:

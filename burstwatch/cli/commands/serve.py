@@ -22,7 +22,7 @@ from burstwatch.cli.account import (
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
 from burstwatch.cli.values import plain, seconds
-from burstwatch.formatting import InputError, tell
+from burstwatch.formatting import InputError
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # boto3, prometheus-client and tornado are extras
     from burstwatch.fleet.serving import ServeOptions
 
 GROUP = "look"
+EXAMPLE = "burstwatch serve --units units.yml"
 EXIT_CODES = "Exit codes: 0 stopped on request, 2 wrong input or configuration."
 DEFAULT_ADDRESS = "127.0.0.1:10048"
 #: The period of the polls, in seconds: an alert fires when an answer is three of the longest old.
@@ -134,7 +135,7 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
     specs = [] if args.units is None else read_units(args.units)
     regions = chosen_regions(args, terminal.env)
     for problem in regions.problems:
-        tell(problem, terminal.stderr)
+        terminal.tell(problem)
     config = config_of(args, terminal.env, lambda: regions.home)
     period_s = args.every or min(config.sweep_period_s, MOST_S)
     config = replace(config, sweep_period_s=period_s)

@@ -14,6 +14,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import REASON_ALLOWED, SNOOZE_TAG, Snooze, parse_snooze
 
 GROUP = "silence"
+EXAMPLE = "burstwatch snooze vol-0123456789abcdef0 4h --reason 'a restore'"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -51,5 +52,5 @@ def run(args: Namespace, terminal: Terminal) -> int:
     name = f"{inert(thing.name)} {thing.id}" if thing.name else thing.id
     until = clock_time(snooze.until_s, now=now)
     text = f"{name} is snoozed until {until}. Sweeps see it after at most {span(INVENTORY_S)}, or at the next sweep if that is later."
-    print(text, file=terminal.stdout)
+    terminal.say(text)
     return 0

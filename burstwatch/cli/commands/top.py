@@ -11,10 +11,9 @@ from burstwatch.cli.account import Regions, add_units_arguments, check_kinds, ch
 from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import terminal_columns
 from burstwatch.cli.values import seconds
 from burstwatch.config import Config
-from burstwatch.formatting import InputError, table, tell
+from burstwatch.formatting import InputError, table
 from burstwatch.kinds import find_kinds
 
 if TYPE_CHECKING:  # boto3 is an extra
@@ -27,6 +26,7 @@ ELASTIC = frozenset({"resource", "type"})
 
 
 GROUP = "look"
+EXAMPLE = "burstwatch top --region eu-west-1"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -60,11 +60,11 @@ def run(args: Namespace, terminal: Terminal) -> int:
             for line in board.lines(terminal.clock())
         ]
         if rows:
-            columns = terminal_columns(terminal.stdout, terminal.env)
+            columns = terminal.columns
             print(table(HEADINGS, rows, columns=columns, elastic=ELASTIC), file=terminal.stdout)
-        print(board.summary(terminal.clock()), file=terminal.stdout)
+        terminal.say(board.summary(terminal.clock()))
         for problem in board.problems:
-            tell(problem, terminal.stderr)
+            terminal.tell(problem)
         return 1 if board.problems else 0
     try:
         from burstwatch.cli.live import Top  # noqa: PLC0415 - an extra

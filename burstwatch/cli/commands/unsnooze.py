@@ -11,6 +11,7 @@ from burstwatch.kinds import find_kinds
 from burstwatch.owner_tags import SNOOZE_TAG
 
 GROUP = "silence"
+EXAMPLE = "burstwatch unsnooze vol-0123456789abcdef0"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,8 +29,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
 
     kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     if SNOOZE_TAG not in thing.tags:
-        print(f"{thing.id} is not snoozed", file=terminal.stdout)
+        terminal.say(f"{thing.id} is not snoozed")
         return 0
     remove_tag(clients, kind, thing, SNOOZE_TAG)
-    print(f"{thing.id} is no longer snoozed", file=terminal.stdout)
+    terminal.say(f"{thing.id} is no longer snoozed")
     return 0

@@ -6,6 +6,7 @@ import burstwatch
 from burstwatch.cli.main import Terminal
 
 GROUP = "other"
+EXAMPLE = "burstwatch version"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

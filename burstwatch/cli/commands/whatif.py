@@ -18,7 +18,7 @@ from burstwatch.cli.values import (
 from burstwatch.ebs.volume_types import CATALOGUE, find_type
 from burstwatch.forecast.whatif import Answer, answer_for
 from burstwatch.forecast.whatif_volume import Question, answer_for_volume
-from burstwatch.formatting import number, span, tell
+from burstwatch.formatting import number, span
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._disk import DEFAULT_IO_KIB, RATE_UNITS
 from burstwatch.kinds.base import Kind
@@ -39,6 +39,7 @@ OF_VOLUMES = frozenset({"type", *(field.name for field in fields(Question))} - {
 
 
 GROUP = "look"
+EXAMPLE = "burstwatch whatif --type gp2 --size-gib 100 --iops 3000"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     for name, text in NUMBERS.items():
         parser.add_argument(_flag(name), type=reader_of(name), metavar="NUMBER", help=text)
     for name, text in _of_other_kinds(kinds).items():
-        parser.add_argument(_flag(name), help=text)
+        parser.add_argument(_flag(name), metavar="VALUE", help=text)
     parser.add_argument(
         "--balance-percent",
         type=percent,
@@ -83,13 +84,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     }
     kind = find_kinds()[args.kind] if args.kind else _kind_by_type(stated)
     answer, text = _of_volume(stated) if kind is EBS_VOLUME else _of_kind(kind, stated)
-    if args.json:
-        text = as_document("whatif", {"kind": kind.name, **asdict(answer)}, at=terminal.clock())
     balance = float(stated.get("balance_percent", 100.0))
     if 0 < balance < 1:
         hint = f"the balance is {balance:g} %; for {100 * balance:g} % give --balance-percent {100 * balance:g}"
-        tell(hint, terminal.stderr)
-    print(text, file=terminal.stdout)
+        terminal.tell(hint)
+    if args.json:
+        body = {"kind": kind.name, **asdict(answer)}
+        print(as_document("whatif", body, at=terminal.clock()), file=terminal.stdout)
+    else:
+        terminal.say(text)
     return 0
 
 

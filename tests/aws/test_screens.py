@@ -1,0 +1,49 @@
+"""What the commands of an account print fits the terminal, at 40, 80 and 200 columns."""
+
+import io
+import os
+
+import pytest
+
+from burstwatch.cli.main import run
+from tests.aws.doctored import deploy
+from tests.aws.sweeping import Disk, run_sweep
+from tests.conftest import Cloud
+
+CALLS = (
+    ("scan",), ("scan", "--past", "1d"), ("scan", "--cost"), ("advise", "--days", "3"), ("audit-alarms",),
+    ("doctor",), ("doctor", "--all"), ("episodes",), ("cleanup",), ("explain", "ID"), ("explain", "ID", "--every-period"),
+    ("snooze", "ID", "4h", "--reason", "INC-1"), ("unsnooze", "ID"), ("explain", "nothing-of-this-name"),
+    ("backtest", "--from-account", "ID"),
+)  # fmt: skip
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def account(cloud: Cloud) -> str:
+    """A deployment, and a volume whose page is open. Returns the volume's id."""
+    deploy(cloud)
+    disk = Disk(cloud, percent=30)
+    for _ in range(20):
+        disk.minute(iops=3_000)
+    run_sweep(cloud)
+    return disk.id
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_each_answer_fits(call: tuple[str, ...], columns: int, cloud: Cloud, account: str) -> None:
+    words = tuple(account if word == "ID" else word for word in call)
+    out, err = Screen(), Screen()
+    env = {**os.environ, "COLUMNS": f"{columns}", "NO_COLOR": "1"}
+    run(words, stdout=out, stderr=err, env=env, clock=cloud.clock)
+    shown = f"{out.getvalue()}\n{err.getvalue()}".replace("\033[K", "")
+    lines = shown.splitlines()
+    assert any(lines)
+    assert [line for line in lines if len(line) > columns and " " in line.strip()] == []
