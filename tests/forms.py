@@ -376,3 +376,158 @@ def times_of_go(points: Points) -> str:
 @form
 def times_in_utc_by_the_heading(points: Points) -> str:
     return csv_of(shaped(points, "%Y-%m-%d %H:%M"), "Time (UTC),BurstBalance")
+
+
+# As it is copied from a terminal, a mail, a chat or a ticket.
+
+
+@form
+def a_session_of_a_terminal(points: Points) -> str:
+    command = "aws cloudwatch get-metric-statistics --namespace AWS/EBS \\\n    --metric-name BurstBalance"
+    return f"$ {command}\n{get_metric_statistics(points)}\n$ \n"
+
+
+@form
+def a_session_with_a_host_in_the_prompt(points: Points) -> str:
+    prompt = "ada@bastion:~/ops$"
+    return f"{prompt} cat balance.csv\n{csv_of([(iso(t), v) for t, v in points])}{prompt} exit\n"
+
+
+@form
+def a_session_of_powershell(points: Points) -> str:
+    return f"PS C:\\Users\\ada> aws cloudwatch get-metric-statistics `\n  --metric-name BurstBalance\n{get_metric_statistics(points)}\n"
+
+
+@form
+def a_session_of_root(points: Points) -> str:
+    return f"[root@db-1 ~]# aws cloudwatch get-metric-data\n{get_metric_data(points)}\n"
+
+
+@form
+def words_above_json(points: Points) -> str:
+    return f"Balance of the night:\n/usr/bin/aws cloudwatch get-metric-statistics\n\n{get_metric_statistics(points)}"
+
+
+@form
+def a_fence_of_markdown(points: Points) -> str:
+    return f"This is the volume:\n\n```csv\n{csv_of([(iso(t), v) for t, v in points])}```\nWhat do you say?\n"
+
+
+@form
+def a_quotation_of_a_mail(points: Points) -> str:
+    lines = csv_of([(iso(t), v) for t, v in points]).splitlines()
+    return "\n".join(["On Monday Ada wrote:", *(f"> {line}" for line in lines), ""])
+
+
+@form
+def a_quotation_of_a_quotation(points: Points) -> str:
+    return "\n".join(f">> {line}" for line in get_metric_statistics(points).splitlines()) + "\n"
+
+
+@form
+def colours_of_jq(points: Points) -> str:
+    text = json.dumps([{"Timestamp": iso(t), "BurstBalance": v} for t, v in points])
+    return text.replace("{", "\x1b[1;39m{\x1b[0m").replace("BurstBalance", "\x1b[34;1mBurstBalance")
+
+
+@form
+def lists_of_jq(points: Points) -> str:
+    return "".join(f'["{iso(t)}",{v}]\n' for t, v in points)
+
+
+@form
+def pairs_of_awk(points: Points) -> str:
+    return "".join(f"{iso(t)} {v}\n" for t, v in points)
+
+
+@form
+def pairs_of_awk_the_other_way(points: Points) -> str:
+    return "".join(f"{v}   {t}\n" for t, v in points)
+
+
+@form
+def get_metric_statistics_in_aligned_columns(points: Points) -> str:
+    rows = (f"DATAPOINTS  {v:<8} {iso(t):>26}  Percent" for t, v in points)
+    return "\n".join(["BurstBalance", *rows, ""])
+
+
+@form
+def timestamps_and_values(points: Points) -> str:
+    return json.dumps([[iso(t) for t, _ in points], [v for _, v in points]])
+
+
+@form
+def labels_with_timestamps_and_values(points: Points) -> str:
+    return json.dumps([["BurstBalance", [iso(t) for t, _ in points], [v for _, v in points]]])
+
+
+@form
+def timestamps_and_values_as_text(points: Points) -> str:
+    return "\t".join(iso(t) for t, _ in points) + "\n" + "\t".join(f"{v}" for _, v in points) + "\n"
+
+
+# With a line for each cell.
+
+
+@form
+def format_list_of_powershell(points: Points) -> str:
+    rows = (
+        f"Average            : 0\nExtendedStatistics : {{}}\nMaximum            : 0\nMinimum            : {v}\n"
+        f"SampleCount        : 0\nSum                : 0\nTimestamp          : {shaped([(t, v)], '%m/%d/%Y %I:%M:%S %p')[0][0]}\n"
+        "Unit               : Percent\n"
+        for t, v in points
+    )
+    # Two dates that are the same in either order are read month first, as PowerShell prints them in the USA.
+    return "\n" + "\n".join(rows)
+
+
+@form
+def json_of_powershell(points: Points) -> str:
+    datapoints = [
+        {"Average": 0.0, "ExtendedStatistics": {}, "Maximum": 0.0, "Minimum": v, "Sum": 0.0, "Timestamp": f"/Date({1000 * t})/", "Unit": {"Value": "Percent"}}
+        for t, v in points
+    ]  # fmt: skip
+    return json.dumps({"Label": "BurstBalance", "Datapoints": datapoints})
+
+
+@form
+def psql_expanded(points: Points) -> str:
+    rows = (
+        f"-[ RECORD {n} ]+-----\ntime         | {iso(t)}\nBurstBalance | {v}\n"
+        for n, (t, v) in enumerate(points, 1)
+    )
+    return "".join(rows)
+
+
+@form
+def mysql_vertical(points: Points) -> str:
+    stars = "*" * 27
+    rows = (
+        f"{stars} {n}. row {stars}\n        time: {iso(t)}\nBurstBalance: {v}\n"
+        for n, (t, v) in enumerate(points, 1)
+    )
+    return "".join(rows) + f"{len(points)} rows in set (0.00 sec)\n"
+
+
+@form
+def clickhouse_vertical(points: Points) -> str:
+    rows = (
+        f"Row {n}:\n──────\ntime:         {iso(t)}\nBurstBalance: {v}\n"
+        for n, (t, v) in enumerate(points, 1)
+    )
+    return "\n".join(rows)
+
+
+@form
+def a_title_with_a_colon(points: Points) -> str:
+    return "Report: EBS burst\nPeriod: last 5 hours\n\n" + csv_of([(iso(t), v) for t, v in points])
+
+
+@form
+def a_search_of_splunk(points: Points) -> str:
+    return json.dumps(
+        {
+            "fields": [{"name": "_time"}, {"name": "BurstBalance"}],
+            "rows": [[iso(t), f"{v}"] for t, v in points],
+        }
+    )

@@ -101,7 +101,10 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
         help="the resource that was recorded, such as type=t3.medium",
     )
     parser.add_argument(
-        "--only", default="", metavar="TEXT", help="only the series with TEXT in their label"
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="only the series of this name, or else those with TEXT in their label",
     )
     parser.add_argument(
         "--metric", default="", help="the metric of the file's series, if the file does not name it"
@@ -110,9 +113,9 @@ def add_spec_arguments(parser: ArgumentParser) -> None:
         "--statistic",
         default="",
         type=str.capitalize,
-        choices=["Minimum", "Average", "Sum"],
+        choices=["Minimum", "Average"],
         metavar="STATISTIC",
-        help="Minimum, Average or Sum, if the file does not say which it has",
+        help="Minimum or Average: what the balance is, if the file does not say it",
     )
     parser.add_argument(
         "--timezone",

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from burstwatch.recordings.samples import Measure
+
 #: A balance of EFS is 2.3e12 bytes for each TiB that is stored.
 HIGHEST = 1e18
 NUMBERS = f"a number from 0 to {HIGHEST:g}, or nothing"
@@ -67,6 +69,23 @@ RATES = frozenset(
     }
 )  # fmt: skip
 PERCENTS = frozenset({"%", "percent"})
+#: Units of time, in which no metric of ours is.
+TIMES = frozenset(
+    {
+        "ns",
+        "us",
+        "µs",
+        "ms",
+        "s",
+        "sec",
+        "seconds",
+        "second",
+        "milliseconds",
+        "microseconds",
+        "min",
+        "minutes",
+    }
+)
 #: How Grafana and CloudWatch call units in their own fields, as people write them in a cell.
 UNIT_ALIASES = {
     "bps": "B/s", "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "binbps": "B/s", "kibs": "KiB/s", "mibs": "MiB/s",
@@ -78,6 +97,8 @@ RATE_NAME = re.compile(
     r"\b(?:i?rate|irate|per_second|persecond|derivative)\(|as_rate\(\)|per[ _]sec(?:ond)?\b|/\s*s(?:ec(?:ond)?)?\b|/\s*PERIOD\(|\b(?:iops|ops/s)\b",
     re.IGNORECASE,
 )
+#: Bytes per second as Grafana shows them. ``bps`` may be bits.
+GRAFANA_RATE = re.compile(r"[kKMG]i?Bs")
 UNIT_IN_NAME = re.compile(r"[(\[]\s*([A-Za-z%/]+)\s*[)\]]\s*$")
 #: The first character is a digit, also where a percent sign comes first.
 SHORTENED = re.compile(
@@ -92,6 +113,12 @@ DECIMAL_COMMA = re.compile(
 )
 
 
+#: ``81.920.000``: of two dots none is a decimal one.
+THOUSANDS_BY_DOTS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3}){2,}(?:,[0-9]+)?")
+#: ``7,50,000`` of India, where groups have two digits but for the last.
+GROUPED_BY_TWO = re.compile(r"[-+]?[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
     """A value in base units. ``is_rate`` says that its unit is one per second, such as IOPS."""
@@ -102,11 +129,11 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeriesUnit:
-    """The unit of a whole series: the factor of its values, whether they are per second, and whether in percent."""
+    """The unit of a whole series: the factor of its values, whether they are per second, and what they are written in."""
 
     value: float = 1.0
     is_rate: bool = False
-    is_percent: bool = False
+    measure: Measure = ""
 
 
 def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
@@ -119,20 +146,33 @@ def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
     in_name = next((match[1] for name in names if (match := UNIT_IN_NAME.search(name))), "")
     for text in filter(None, (unit, in_name)):
         if text.lower() == "percentunit":
-            return SeriesUnit(value=100.0, is_percent=True)
+            return SeriesUnit(value=100.0, measure="percent")
+        if text.lower() in TIMES:
+            return SeriesUnit(measure="time")
         try:
             factor, is_rate = _unit(UNIT_ALIASES.get(text.lower(), text), "", text)
         except ValueError:
             continue
-        return SeriesUnit(
-            value=factor, is_rate=is_rate or is_named_rate, is_percent=text.lower() in PERCENTS
-        )
+        return SeriesUnit(value=factor, is_rate=is_rate or is_named_rate, measure=measure_of(text))
     return SeriesUnit(is_rate=is_named_rate)
 
 
+def measure_of(unit: str) -> Measure:
+    """What a unit measures: ``%``, ``MiB`` or ``Bytes``, ``ms``."""
+    plain = UNIT_ALIASES.get(unit.lower(), unit)
+    if unit.lower() in PERCENTS:
+        return "percent"
+    if unit.lower() in TIMES:
+        return "time"
+    return "bytes" if plain.partition("/")[0] in BYTES or unit.lower() in {"byte", "bytes"} else ""
+
+
 def has_decimal_comma(cells: Iterable[str]) -> bool:
-    """True if one cell shows that the comma is the decimal sign: it cannot separate thousands there."""
-    return any("," in cell and DECIMAL_COMMA.search(cell) for cell in cells)
+    """True if one cell shows that the comma is the decimal sign: it cannot separate thousands there, or dots do."""
+    return any(
+        ("," in cell and DECIMAL_COMMA.search(cell)) or THOUSANDS_BY_DOTS.fullmatch(cell.strip())
+        for cell in cells
+    )
 
 
 def parse_number(cell: str, *, decimal_comma: bool = False) -> Number | None:
@@ -183,6 +223,7 @@ def _parse_shortened(cell: str, *, decimal_comma: bool) -> Number:
 
 def _unit(shortened: str, unit: str, cell: str) -> tuple[float, bool]:
     """The factor of a suffix and a unit, and whether that is a rate."""
+    shortened = UNIT_ALIASES[shortened.lower()] if GRAFANA_RATE.fullmatch(shortened) else shortened
     if unit and shortened not in FACTORS and shortened != "B":
         raise ValueError(cell)
     if unit:
@@ -210,6 +251,7 @@ def _digits(digits: str, *, decimal_comma: bool) -> float:
         if "." in whole and not GROUPED.fullmatch(whole):
             raise ValueError(digits)
         return float(f"{whole.replace('.', '')}.{decimals or 0}")
-    if re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", grouped):
+    is_grouped = re.fullmatch(r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", grouped)
+    if is_grouped or GROUPED_BY_TWO.fullmatch(grouped):
         grouped = grouped.replace(",", "")
     return float(grouped)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, groupby
 
+from burstwatch.formatting import command_line
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
@@ -50,6 +51,7 @@ ANY_VALUE = frozenset(
 QUERY_ID = re.compile(r"[a-z]\d{0,3}|\d+")
 #: How names of metrics begin in Prometheus, Elasticsearch, Datadog and Graphite.
 POLLED = re.compile(r"\baws[._]")
+UNITS_OF = {"percent": "percent", "bytes": "bytes", "time": "a unit of time"}
 MOST_NAMED = 5
 #: So much of a label is shown: it may be a whole query.
 LABEL_LENGTH = 80
@@ -88,7 +90,8 @@ def name_series(contents: Contents, kind: Kind, *, metric: str, statistic: str) 
     for series in contents.series:
         if metric and series.points and not _metric_of(series, kind):
             series = replace(series, names=(metric, *series.names))  # noqa: PLW2901 - the same series
-        if statistic and not _statistic_of(series):
+        is_level = _metric_of(series, kind) in {"", *kind.level_metrics}
+        if statistic and is_level and not _statistic_of(series):
             series = replace(series, statistic=statistic)  # noqa: PLW2901
         named.append(series)
     return replace(contents, series=named)
@@ -99,14 +102,14 @@ def match_metrics(
 ) -> Matched:
     """The level and the demand of one of ``buckets``.
 
-    ``only`` keeps the series whose label has this text.
+    ``only`` keeps the series of this name, or else those whose label has this text.
 
     Raises:
         ValueError: if no series is a metric of the kind, or several are the same one.
     """
-    chosen = [series for series in contents.series if only.lower() in series.label.lower()]
+    chosen = _chosen(contents.series, only)
     if not contents.series:
-        msg = f"{name} has no datapoint at all, so nothing can be said"
+        msg = f"{name} has no series with a time and a value, so nothing can be said"
         raise ValueError(msg)
     if not chosen:
         msg = f"{name} has no series with {only!r}, only {_labels(contents.series)}"
@@ -130,6 +133,7 @@ def match_metrics(
         for metric, parts in chosen_by_metric.items()
         if any(part.is_rate for part in parts) and metric not in published_rates
     )
+    _check_unit(chosen_by_metric.get(resource.level_metric, ()), kind, resource, name)
     if resource.level_metric in rates:
         msg = f"{name} has {resource.level_metric} per second, and a balance is no rate"
         raise ValueError(msg)
@@ -152,6 +156,32 @@ def match_metrics(
         },
         notes=tuple(notes),
     )
+
+
+def _chosen(series: Sequence[RecordedSeries], only: str) -> list[RecordedSeries]:
+    """The series with a name that is this text, also as the id of a resource in it; or else those that have it anywhere."""
+    text = only.lower()
+    named = [
+        part
+        for part in series
+        if text
+        and any(
+            text in {name.lower(), *re.split(r"[\s,;={}\"']+", name.lower())} for name in part.names
+        )
+    ]
+    return named or [part for part in series if text in part.label.lower()]
+
+
+def _check_unit(
+    levels: Sequence[RecordedSeries], kind: Kind, resource: Resource, name: str
+) -> None:
+    """Refuse a balance in a unit that it has not; raises ValueError."""
+    for series in levels:
+        is_other = series.measure == "percent" if not kind.is_percent else series.measure == "bytes"
+        if is_other or series.measure == "time":
+            has = "percent" if kind.is_percent else "a number of credits or bytes"
+            msg = f"{name} has {resource.level_metric} in {UNITS_OF[series.measure]}, and it is {has}: give the metric itself, or say what the series is by --metric"
+            raise ValueError(msg)
 
 
 def _demand(
@@ -186,7 +216,7 @@ def _demand(
 def _are_shares(parts: Sequence[RecordedSeries], points: Sequence[tuple[float, float]]) -> bool:
     """True if a balance is from 0 to 1, and full for some rows: one that is nearly empty does not stay at 1 percent."""
     values = [value for _, value in sorted(points)]
-    if not values or max(values) != 1 or any(part.has_percent_sign for part in parts):
+    if not values or max(values) != 1 or any(part.measure == "percent" for part in parts):
         return False
     longest = max(len(list(run)) for value, run in groupby(values) if value == 1)
     has_drained = min(values) < DRAINED or any(len(f"{value}") > len("0.123") for value in values)
@@ -218,11 +248,16 @@ def _by_metric(
     lone = _of_one_metric([series for series in unknown if series.points])
     if lone and len(levels) == 1 and not is_own:
         label = _preferred(lone, "Minimum")[0].label
-        if not all(map(_says_nothing, lone)):
+        if not all(says_nothing(series.names) for series in lone):
             msg = f"{name} has one series, {label[:LABEL_LENGTH]!r}, whose name is not that of {levels[0]}: if it is the balance, say --metric {levels[0]}"
             raise ValueError(msg)
         return {levels[0]: lone}, [f"its only series, {label!r}, is taken as {levels[0]}"]
     allowed = ", ".join(_allowed(kind))
+    nameless = [series for series in unknown if series.points and says_nothing(series.names)]
+    if len(nameless) > 1 and len(levels) == 1:
+        example = command_line("--only", nameless[0].label[:LABEL_LENGTH])
+        msg = f"{name} has several series, none with the name of a metric: {_labels(nameless)}: if each is a balance, choose one, such as {example}"
+        raise ValueError(msg)
     msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}; allowed: {allowed}"
     raise ValueError(msg)
 
@@ -327,14 +362,14 @@ def _a(statistic: str) -> str:
     return f"an {statistic}" if statistic[0] in "AEIOU" else f"a {statistic}"
 
 
-def _says_nothing(series: RecordedSeries) -> bool:
+def says_nothing(names: Sequence[str]) -> bool:
     """True if no name of a series says what it is: there are ids, statistics and words that programs call any value by.
 
     Any other word may be the name of another metric: a size, a latency, a share of a disk.
     """
     words = {
         word
-        for name in series.names
+        for name in names
         for word in re.split(r"[\W_]+", RESOURCE_ID.sub(" ", name.lower()))
         if word
     }

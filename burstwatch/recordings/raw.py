@@ -15,13 +15,18 @@ from burstwatch.recordings.cells import (
     Number,
     check_number,
     has_decimal_comma,
+    measure_of,
     parse_number,
     unit_of_series,
 )
 from burstwatch.recordings.clocks import UnreadableTimeError
-from burstwatch.recordings.samples import About, Contents, RecordedSeries
+from burstwatch.recordings.samples import About, Contents, Measure, RecordedSeries
 from burstwatch.recordings.times import Conventions, date_order, read_times, read_zone
 from burstwatch.recordings.written_times import UTC_NAMES, short
+
+#: How Windows PowerShell writes a time in JSON: milliseconds since 1970.
+DATE_OF_JSON = re.compile(r"^/Date\((-?\d+)(?:[+-]\d{4})?\)/$")
+UNIT_OF_CELL = re.compile(r"[A-Za-z%][A-Za-z%/]*$")
 
 
 class NoTimesError(ValueError):
@@ -148,15 +153,14 @@ class _Reader:
             period_s=part.period_s,
             points=points,
             is_rate=self._one_unit(part, rates) or unit.is_rate,
-            has_percent_sign=unit.is_percent
-            or (not is_plain and any("%" in str(part.values[place]) for place in places)),
+            measure=unit.measure or ("" if is_plain else _measure_of_cells(part, places)),
         )
 
     def _seconds(self, cells: Sequence[object], lines: Sequence[int]) -> Sequence[float]:
         """Read a column of times; raises ValueError with the place of the one that is none."""
         try:
             times = read_times(
-                [str(cell).strip() for cell in cells],
+                [DATE_OF_JSON.sub(r"\1", str(cell).strip()) for cell in cells],
                 self._conventions,
                 is_own=self._raw.about.is_own,
                 is_utc=self._raw.zone.lower() in UTC_NAMES,
@@ -221,6 +225,13 @@ def _separators(raw: RawContents, *, has_comma: bool) -> Iterator[str]:
     is_undecided = signed and not any(opposite in cell for cell in texts)
     if is_undecided and all(map(may_be_either.fullmatch, signed)):
         yield f"{signed[0]} is read with {sign!r} as the decimal sign, and nothing in the file decides it"
+
+
+def _measure_of_cells(part: RawSeries, places: Sequence[int]) -> Measure:
+    """What the units in the cells measure; of the first that says it."""
+    written = (UNIT_OF_CELL.search(str(part.values[place])) for place in places)
+    measures = (measure_of(match[0]) for match in written if match is not None)
+    return next(filter(None, measures), "")
 
 
 def _is_nothing(value: object) -> bool:

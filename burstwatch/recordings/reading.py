@@ -13,10 +13,12 @@ from burstwatch.recordings.formats.aws_text import (
     read_aws_text,
 )
 from burstwatch.recordings.formats.documents import is_yaml, read_documents, read_yaml_documents
+from burstwatch.recordings.formats.frames import unframed
 from burstwatch.recordings.formats.layouts import FEWER
 from burstwatch.recordings.formats.line_protocol import is_line_protocol, read_line_protocol
 from burstwatch.recordings.formats.refused import is_refused, refuse
 from burstwatch.recordings.formats.table import read_table
+from burstwatch.recordings.formats.vertical import is_vertical, read_vertical
 from burstwatch.recordings.raw import RawContents, read_cells
 from burstwatch.recordings.samples import Contents
 from burstwatch.recordings.times import Conventions
@@ -29,7 +31,22 @@ BINARY_MARKS = {
     b"PAR1": "a Parquet file",
     b"%PDF": "a PDF file",
     b"\x28\xb5\x2f\xfd": "a file packed by zstd",
+    b"BZh": "a file packed by bzip2",
+    b"\xfd7zXZ\x00": "a file packed by xz",
+    b"SQLite format 3\x00": "a database of SQLite",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"ORC": "a file of ORC",
+    b"Obj\x01": "a file of Avro",
+    b"ARROW1": "a Feather file",
+    b"\x80\x04\x95": "a pickle of Python",
+    b"\x80\x05\x95": "a pickle of Python",
+    b"\x93NUMPY": "a file of NumPy",
+    b"\x89HDF": "a file of HDF5",
 }
+#: Where the headers of tar say so.
+TAR_AT, TAR_MARK = 257, b"ustar"
 #: How the text begins that a program printed in place of data.
 FAILURES = (
     "An error occurred (",
@@ -38,6 +55,9 @@ FAILURES = (
     "<html",
     "<?xml",
     "usage: aws",
+    "The SSO session",
+    "Error loading SSO Token",
+    "Error when retrieving",
 )
 GZIP_MARK = b"\x1f\x8b"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -80,6 +100,7 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
     Raises:
         ValueError: if no program that is known wrote it, naming the place.
     """
+    text = unframed(text)
     start = text.lstrip()
     if not start:
         msg = f"{name}: no rows, the file is empty"
@@ -93,7 +114,7 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
             msg = f"{name} has more than {most:,} times {sign!r}: {FEWER}"
             raise ValueError(msg)
     read = next((read for is_such, read in TEXT_FORMATS if is_such(start)), None)
-    raw = read_table(text, name=name) if read is None else read(start, name=name)
+    raw = read_table(text, name=name) if read is None else read(text, name=name)
     return read_cells(raw, conventions, name=name)
 
 
@@ -105,6 +126,7 @@ def _is_document(text: str) -> bool:
 TEXT_FORMATS: tuple[tuple[Callable[[str], bool], Callable[..., RawContents]], ...] = (
     (is_aws_text, read_aws_text),
     (is_aws_table, read_aws_table),
+    (is_vertical, read_vertical),
     (is_refused, refuse),
     (_is_document, read_documents),
     (is_line_protocol, read_line_protocol),
@@ -128,16 +150,27 @@ def _inflate(raw: bytes, name: str) -> bytes:
 
 
 def _decode(raw: bytes, name: str) -> str:
-    encoding = "utf-16" if raw.startswith(UTF_16_MARKS) else "utf-8-sig"
     program = next((text for mark, text in BINARY_MARKS.items() if raw.startswith(mark)), "")
+    if raw[TAR_AT : TAR_AT + len(TAR_MARK)] == TAR_MARK:
+        program = "an archive of tar"
     if program:
-        msg = f"{name} is {program}: save it as CSV"
+        msg = f"{name} is {program}: give the recording in it as text, such as CSV"
         raise ValueError(msg)
     try:
-        return raw.decode(encoding)
+        return raw.decode(_encoding(raw))
     except UnicodeDecodeError as error:
         # A spreadsheet on Windows; its digits and signs are those of ASCII.
         if not any(byte < ord(" ") and byte not in b"\t\r\n" for byte in raw):
             return raw.decode("cp1252", "replace")
         msg = f"{name} is not UTF-8 or UTF-16 text: {error.reason} at byte {error.start}"
         raise ValueError(msg) from None
+
+
+def _encoding(raw: bytes) -> str:
+    """The encoding by the first bytes: Windows writes two for each character of ASCII, of which one is 0."""
+    if raw.startswith(UTF_16_MARKS):
+        return "utf-16"
+    first, second = raw[0:64:2], raw[1:64:2]
+    if second and not any(second) and all(first):
+        return "utf-16-le"
+    return "utf-16-be" if second and not any(first) and all(second) else "utf-8-sig"

@@ -7,7 +7,7 @@ metric without a value is absent, never 0.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint, Statistic
@@ -18,6 +18,8 @@ from burstwatch.kinds.ebs_volume import KIND
 VOLUME_COLUMNS = KIND.columns
 COLUMNS = ("t_s", *VOLUME_COLUMNS)
 
+#: What values are written in, if a unit stands beside them; nothing for a count.
+Measure: TypeAlias = Literal["", "percent", "bytes", "time"]
 #: Levels and demand in time order.
 Points: TypeAlias = tuple[list[LevelPoint], list[DemandPoint]]
 
@@ -149,7 +151,7 @@ class RecordedSeries:
     ``names`` are what the file calls it, the most telling one first; a metric is looked for in all of them. ``statistic`` is CloudWatch's,
     or empty where the file does not say; ``period_s`` is None there. ``points`` are pairs of a
     time in seconds and a value. ``is_rate`` says that the values are per second, such as IOPS,
-    and ``has_percent_sign`` that they are written in percent.
+    and ``measure`` what they are written in, where the file says it.
     """
 
     names: tuple[str, ...]
@@ -157,7 +159,7 @@ class RecordedSeries:
     period_s: float | None = None
     points: list[tuple[float, float]]
     is_rate: bool = False
-    has_percent_sign: bool = False
+    measure: Measure = ""
 
     @property
     def label(self) -> str:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from burstwatch.bucket import DAY_S
 from burstwatch.recordings.clocks import UnreadableTimeError, seconds_of_clock
 from burstwatch.recordings.written_times import (
+    DOTTED,
     OFFSET,
     DateOrder,
     WrittenTime,
@@ -196,7 +197,7 @@ def _iso_times(cells: Sequence[str]) -> list[datetime] | None:
     times = []
     try:
         for cell in cells:
-            if cell[4:5] != "-":
+            if cell[4:5] != "-" or DOTTED.match(cell):
                 return None
             times.append(datetime.fromisoformat(cell))
     except ValueError:

@@ -22,6 +22,10 @@ CLOCK = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9
 CLOCK_OF_DOTS = re.compile(
     r"(?<=[\s,])([0-9]{1,2})\.([0-9]{2})(?:\.([0-9]{2})(?:,([0-9]{1,9}))?)?$"
 )
+#: ``2026-11-17 21.05``: Python takes what stands behind the first dot for a part of a second.
+DOTTED = re.compile(
+    r"(?P<before>[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}[T ])(?P<clock>[0-9]{1,2}\.[0-9]{2}(?:\.[0-9]{2})?)(?![0-9:])"
+)
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
 #: A time with something in parentheses behind it.
 BEHIND = re.compile(r"(.*[^\s].*?)\s*\(([^()]*)\)$")
@@ -74,12 +78,15 @@ def read_iso(cell: str) -> WrittenTime | None:
     """A time that begins with its year, as ISO 8601 and most programs write it, or None for another."""
     if not (cell[:4].isascii() and cell[:4].isdigit()) or cell[4:5].isdigit():
         return None
+    written = DOTTED.sub(_with_colons, cell.replace("/", "-", 2)).replace(" UTC", "Z").rstrip()
     try:
-        return moment_of(
-            datetime.fromisoformat(cell.replace("/", "-", 2).replace(" UTC", "Z").rstrip())
-        )
+        return moment_of(datetime.fromisoformat(written))
     except ValueError:
         return None
+
+
+def _with_colons(match: re.Match[str]) -> str:
+    return f"{match['before']}{match['clock'].replace('.', ':')}"
 
 
 def read_written(cell: str) -> WrittenTime:

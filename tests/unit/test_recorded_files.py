@@ -414,7 +414,7 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
         ("[1,2]", "document of an unknown form"),
         ('{"Datapoints": [{"Timestamp": "x", "Minimum": 3}]}', "a time is 'x'; allowed: seconds"),
         ('{"Datapoints": [{"Timestamp": 1790000000, "Minimum": "x"}]}', "a value is 'x'; allowed: a number"),
-        ('{"Datapoints": []}', "no datapoint at all, so nothing can be said"),
+        ('{"Datapoints": []}', "no series with a time and a value, so nothing can be said"),
         ('{"Datapoints": [{"Minimum": 3}]}', "document of an unknown form"),
         ('{"Datapoints": [', "begins like JSON and is not valid: line 1"),
         ('{"status":"error","error":"too many"}', "Prometheus answered with an error: too many"),

@@ -15,6 +15,8 @@ from burstwatch.recordings.times import is_time
 
 #: A row of text begins with the name of the list that it is of.
 TEXT_MARKS = ("DATAPOINTS\t", "METRICDATARESULTS\t", "TIMESTAMPS\t", "VALUES\t")
+#: A row whose tabs somebody has made blanks, as ``column -t`` does.
+ALIGNED = re.compile(r"(?:DATAPOINTS|METRICDATARESULTS|TIMESTAMPS|VALUES) {2,}\S")
 #: A row of the lines that are drawn around cells.
 BORDER = re.compile(r"[\s+=-]+")
 TABLE_TITLES = ("GetMetricStatistics", "GetMetricData")
@@ -24,7 +26,9 @@ ALL_STATISTICS = ("Average", "Maximum", "Minimum", "SampleCount", "Sum")
 
 def is_aws_text(text: str) -> bool:
     """True if a text has rows of an answer with ``--output text``."""
-    return any(line.startswith(TEXT_MARKS) for line in islice(StringIO(text), 50))
+    head = [*islice(StringIO(text), 50)]
+    has_marks = any(line.startswith(TEXT_MARKS) or ALIGNED.match(line) for line in head)
+    return has_marks or _two_lists(head) is not None
 
 
 def is_aws_table(text: str) -> bool:
@@ -39,7 +43,20 @@ def read_aws_text(text: str, *, name: str) -> RawContents:
     Raises:
         ValueError: for rows of several statistics, which their text does not name.
     """
+    lists = _two_lists(text.splitlines())
+    if lists is not None:
+        return read_all([lists], name=name)
+    if any(map(ALIGNED.match, text.splitlines())):
+        text = re.sub(r" {2,}", "\t", text)
     return read_all(list(_answers(text, name)), name=name)
+
+
+def _two_lists(lines: Sequence[str]) -> list[list[str]] | None:
+    """The lines of ``--query`` for ``[Timestamps, Values]``: a line of times and a line of as many values."""
+    rows = [line.split() for line in lines if line.strip()]
+    if len(rows) != 2 or not 1 < len(rows[0]) == len(rows[1]):  # noqa: PLR2004 - times and values
+        return None
+    return rows if all(map(is_time, rows[0])) and not any(map(is_time, rows[1])) else None
 
 
 def _answers(text: str, name: str) -> Iterator[dict[str, Any]]:

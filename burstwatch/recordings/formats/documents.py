@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
-from burstwatch.recordings.formats.layouts import FEWER, first_line
+from burstwatch.recordings.formats.layouts import DELIMITERS, FEWER, first_line
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
 
@@ -97,10 +97,13 @@ def _check_tokens(tokens: Iterable[object], *, name: str) -> None:
 def is_yaml(text: str) -> bool:
     """True if the first line of a text begins a document of YAML."""
     head = first_line(text)
-    is_underlined = any(
-        "-" in line and not line.replace("-", " ").strip() for line in islice(StringIO(text), 1, 4)
-    )
-    return YAML_START.match(head) is not None and "," not in head and not is_underlined
+    if YAML_START.match(head) is None or "," in head:
+        return False
+    lines = [line for line in islice(StringIO(text), 1, 40) if line.strip()]
+    is_underlined = any("-" in line and not line.replace("-", " ").strip() for line in lines[:3])
+    # Below a title such as ``Report: disks`` stands a table.
+    cells = sum(any(sign in line for sign in DELIMITERS) for line in lines)
+    return not is_underlined and 2 * cells <= len(lines)
 
 
 def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
@@ -114,6 +117,9 @@ def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
         contents = read_records(documents, name=name)
         if contents is not None:
             return contents
+    are_lists = len(documents) > 1 and all(isinstance(document, list) for document in documents)
+    if are_lists and not any(isinstance(cell, dict | list) for row in documents for cell in row):
+        documents = [documents]
     parts = [_read(document, name=name) for document in documents]
     if not parts:
         msg = f"{name}: no rows, the file is empty"
@@ -136,7 +142,7 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _json(text: str, *, name: str) -> list[JsonDocument]:
     """Parse JSON documents that follow each other; raises ValueError with the line of a mistake."""
     decoder = json.JSONDecoder(object_pairs_hook=_with_unique_keys)
-    documents, at = [], 0
+    documents, at = [], len(text) - len(text.lstrip())
     try:
         while at < len(text):
             document, at = decoder.raw_decode(text, at)

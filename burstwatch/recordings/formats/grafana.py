@@ -40,7 +40,7 @@ def _frames(document: Any) -> Iterator[list[dict[str, Any]]]:  # noqa: ANN401 - 
             yield [
                 {**field, "values": column} for field, column in zip(fields, values, strict=True)
             ]
-        elif "fields" in document:
+        elif "fields" in document and "rows" not in document:  # which Splunk has
             yield document["fields"]
         else:
             for key in ("series", "frames", "results", "response"):

@@ -1,11 +1,15 @@
 """Splits a text into rows of cells, whatever sign delimits them."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
 DELIMITERS = ",;\t"
+#: A word that is a time where blanks separate columns: a date, or seconds or milliseconds since 1970.
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\S*|1\d{9}(?:\d{3})?")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 SEPARATOR = "sep="
 HEAD_LINES = 3
 #: A year of minutes of five metrics, one row for each minute. It takes ten seconds and 600 MiB.
@@ -38,11 +42,25 @@ def split_rows(text: str, *, name: str) -> tuple[list[TextRow], str]:
     # Counted before they are made: each takes twenty times its place in the file.
     count = sum(map(text.count, LINE_ENDS)) - text.count("\r\n")
     lines = text.splitlines() if count <= MOST_ROWS else []
-    delimiter = _delimiter(lines)
+    delimiter = " " if are_pairs(lines) else _delimiter(lines)
     if count > MOST_ROWS or count + text.count(delimiter) > MOST_CELLS:
         msg = f"{name} has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells: {FEWER}"
         raise ValueError(msg)
     return list(_delimited(lines, delimiter, name=name)), delimiter
+
+
+def are_pairs(lines: Sequence[str]) -> bool:
+    """True if each line is a time and a number with blanks between: nothing else can be meant."""
+    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    is_blank = not any("\t" in line for line in lines)
+    return is_blank and len(rows) > 1 and all(map(_is_pair, rows))
+
+
+def _is_pair(words: Sequence[str]) -> bool:
+    """True for two words of which one is a time, and the other a number that is none."""
+    times = [TIME.fullmatch(word) is not None for word in words]
+    numbers = [NUMBER.fullmatch(word) is not None for word in words]
+    return sorted(times) == [False, True] and numbers[times.index(False)]
 
 
 def _delimiter(lines: Iterable[str]) -> str:

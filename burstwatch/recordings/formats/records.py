@@ -81,7 +81,7 @@ def _rows(document: Any, around: Mapping[str, Any], depth: int) -> Iterator[Any]
 def _rows_of_mapping(
     document: Mapping[str, Any], around: Mapping[str, Any], depth: int
 ) -> Iterator[Any]:
-    headings = document.get("columns")
+    headings = document.get("columns", document.get("fields"))
     if isinstance(headings, list) and headings and isinstance(headings[0], dict):
         headings = [heading.get("name") for heading in headings]
     rows = document.get("data", document.get("values", document.get("rows")))
@@ -122,7 +122,7 @@ def _rows_of_split(
     )
     for n, row in enumerate(rows):
         indexed = {INDEX: index[n]} if has_times and isinstance(index, list) else {}
-        beside = _beside(document, {"columns", "data", "values", "rows", "index"})
+        beside = _beside(document, {"columns", "fields", "data", "values", "rows", "index"})
         yield {**around, **beside, **indexed, **dict(zip(headings, row, strict=False))}
 
 

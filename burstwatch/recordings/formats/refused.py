@@ -3,11 +3,12 @@
 import re
 from typing import NoReturn
 
+from burstwatch.recordings.formats.layouts import NUMBER, TIME, are_pairs
+
 #: So much of a text shows its form.
 HEAD = 4_000
-#: A word that is a time where blanks separate columns: a date, or seconds or milliseconds since 1970.
-TIME = re.compile(r"\d{4}-\d\d-\d\d\S*|1\d{9}(?:\d{3})?")
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: A word that is a date where blanks separate columns.
+DATE = re.compile(r"\d{4}-\d\d-\d\d\S*")
 DELIMITERS = frozenset(",;\t|={}\"'")
 BLANKS = "has blanks between its columns: write it as CSV"
 #: The mark of a form, and what to do.
@@ -17,8 +18,12 @@ REFUSED = (
         "is what Python prints: write it by json.dumps(answer, default=str), or by to_csv()",
     ),
     (
-        r'(?m)"ExtendedStatistics"\s*:\s*\{|^(?:"?\w+"?,)*"?ExtendedStatistics"?(?:,|\s*:|$)|"StatusCode"\s*:\s*\{|/Date\(',
-        "has datapoints of PowerShell, or percentiles: ask with the AWS CLI for --statistics Minimum",
+        r"\A\{\s*[A-Z]\w*: |\A#<struct |\A\w+Response\(",
+        "is what an SDK prints: write it as JSON, or ask with the AWS CLI",
+    ),
+    (
+        r"\A<table|\A<tr",
+        "is a table of HTML: write it as CSV",
     ),
     (
         r"(?m)^# TYPE |^(?:[A-Za-z_:][\w:]*)?\{[^}\n]*\}\s*(?:=>|[-+0-9.eE]+\s+[0-9.]+\s*(?:#.*)?$)",
@@ -57,12 +62,13 @@ def refuse(text: str, *, name: str) -> NoReturn:
 def _why(text: str) -> str | None:
     head = text[:HEAD]
     advice = next((advice for mark, advice in REFUSED if re.search(mark, head)), None)
-    rows = [line for line in head.splitlines() if not line.startswith("#")]
+    rows = [line for line in head.splitlines() if line.strip() and not line.startswith("#")]
     # A title may have a date and a number as well, but the rows below it have delimiters.
     if (
         advice is None
         and DELIMITERS.isdisjoint("".join(rows))
         and any(map(_is_blank_separated, rows))
+        and not are_pairs(rows)
     ):
         return BLANKS
     return advice
@@ -71,5 +77,5 @@ def _why(text: str) -> str | None:
 def _is_blank_separated(line: str) -> bool:
     """True if nothing but blanks separates a time from a number. A time of digits alone is no number."""
     words = line.split()
-    has_time = any(TIME.fullmatch(word) for word in words)
+    has_time = any(TIME.fullmatch(word) or DATE.fullmatch(word) for word in words)
     return has_time and any(NUMBER.fullmatch(word) and not TIME.fullmatch(word) for word in words)

@@ -19,6 +19,7 @@ from burstwatch.recordings.matching import (
     RESOURCE_ID,
     is_metric_name,
     is_of_a_poller,
+    says_nothing,
     statistic_of_word,
 )
 from burstwatch.recordings.raw import NoTimesError, RawContents, RawSeries, merged
@@ -59,7 +60,13 @@ KEY_NAMES = frozenset(
 )  # fmt: skip
 #: Headings that say nothing of a series, and are left out without a word.
 UNIT_NAMES = frozenset({"unit", "units"})
-PLAIN_NAMES = UNIT_NAMES | frozenset({"index", "unnamed0", "result", "table", "rownumber"})
+#: A value of Athena that has parts.
+STRUCTURE = re.compile(r"\{(?:\w+=[-+.\deE]+,? ?)+\}")
+#: The column of percentiles, which a datapoint of PowerShell always has.
+ALL_STATISTICS, ZEROS = "ExtendedStatistics", frozenset({"0", "0.0", "0,0"})
+PLAIN_NAMES = UNIT_NAMES | frozenset(
+    {"index", "unnamed0", "result", "table", "rownumber", "extendedstatistics"}
+)
 OWN_TIME = "t_s"
 #: The first line of a file that `burstwatch export` wrote.
 OWN_MARK = "# burstwatch "
@@ -201,7 +208,8 @@ def _is_number(cell: str) -> bool:
         return float(cell) >= 0
     except ValueError:
         pass
-    for decimal_comma in (False, True) if "," in cell else (False,):
+    # Two dots separate thousands.
+    for decimal_comma in (False, True) if "," in cell or cell.count(".") > 1 else (False,):
         with suppress(ValueError):
             return parse_number(cell, decimal_comma=decimal_comma) is not None
     return False
@@ -376,6 +384,7 @@ def _sorted_columns(
 ) -> tuple[list[int], list[int]]:
     """The places of the columns of numbers, and of those of text; raises ValueError for one that is both."""
     numeric, texts = [], []
+    unasked = _unasked(shape, columns)
     for place, cells in enumerate(columns):
         if place == shape.time or shape.names[place][-1] in WINDOW_NAMES:
             continue
@@ -386,12 +395,18 @@ def _sorted_columns(
             wrong = [n for n in written if not _is_number(cells[n])]
             values = len(written) - len(wrong)
         is_metric = any(map(is_metric_name, shape.names[place])) and not _is_key(shape, place)
+        if wrong and STRUCTURE.fullmatch(cells[wrong[0]]) and says_nothing(shape.names[place]):
+            column = " ".join(shape.names[place])
+            msg = f"{name} line {lines[wrong[0]]}: {column} is {short(cells[wrong[0]])!r}: write its parts as columns, such as {column}.min"
+            raise ValueError(msg)
         if wrong and (values or is_metric):
             column = " ".join(shape.names[place]) or f"column {place + 1}"
             msg = f"{name} line {lines[wrong[0]]}: {column} is {short(cells[wrong[0]])!r}; allowed: {NUMBERS}"
             raise ValueError(msg)
         if wrong:
             texts.append(place)
+        elif place in unasked:
+            continue
         elif not _is_index(shape.names[place], cells):
             numeric.append(place)
     unnamed = [place for place in numeric if not any(shape.names[place])]
@@ -399,6 +414,15 @@ def _sorted_columns(
         msg = f"{name} line {lines[0]}: {len(unnamed)} columns of numbers have no heading: name them in a first row"
         raise ValueError(msg)
     return numeric, texts
+
+
+def _unasked(shape: _Headings, columns: Sequence[list[str]]) -> frozenset[int]:
+    """The places of the statistics that nobody has asked for: PowerShell prints 0 for each of them in every row."""
+    if not any(names[-1] == ALL_STATISTICS for names in shape.names):
+        return frozenset()
+    places = [n for n, names in enumerate(shape.names) if statistic_of_word(names[-1])]
+    zeros = frozenset(n for n in places if {*columns[n]} <= ZEROS)
+    return zeros if len(zeros) < len(places) else frozenset()
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -473,10 +497,13 @@ def _series(
         ]
         for column in numeric:
             heading = shape.names[column]
+            # What names the metric of a row is said of its values, and not of a size or an account beside them.
+            is_value = says_nothing(heading) or any(map(is_metric_name, heading))
+            of_column = [word for word in words if is_value or not is_metric_name(word)]
             statistic = shape.statistics[column] or statistic_of_word(heading[-1])
             series.append(
                 RawSeries(
-                    names=(*words, *heading),
+                    names=(*of_column, *heading),
                     statistic=stated[0] if stated else statistic,
                     unit=columns[units[0]][places[0]] if units else "",
                     period_s=shape.periods[column],

@@ -1,0 +1,55 @@
+r"""Reads rows that are printed with a line for each cell, as PowerShell's ``Format-List``, psql's ``\\x`` and MySQL's ``\\G`` do."""
+
+import re
+from collections.abc import Iterator
+
+from burstwatch.recordings.formats.layouts import TextRow, first_line
+from burstwatch.recordings.formats.table import read_rows
+from burstwatch.recordings.raw import RawContents
+
+#: So much of a text shows that it is one.
+HEAD = 4_000
+#: What begins a row in psql, MySQL and ClickHouse.
+ROW = re.compile(r"-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,}|Row \d+:|─+")
+#: PowerShell has a blank before the colon, which YAML has not.
+LISTED = re.compile(r"(?P<name>[A-Za-z_]\w*) +: ?(?P<value>.*)")
+FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w .()/%-]*?)\s*[:|] ?(?P<value>.*)")
+
+
+def is_vertical(text: str) -> bool:
+    """True if a text has rows with a line for each cell."""
+    if ROW.fullmatch(first_line(text)):
+        return True
+    names = [match["name"] for line in text[:HEAD].splitlines() if (match := LISTED.match(line))]
+    return LISTED.match(first_line(text)) is not None and len(set(names)) < len(names)
+
+
+def read_vertical(text: str, *, name: str) -> RawContents:
+    """The rows of a text as series. An error names the line in which a row begins.
+
+    Raises:
+        ValueError: naming the row, the cell and what is allowed.
+    """
+    rows = list(_rows(text))
+    headings = list(dict.fromkeys(heading for _, row in rows for heading in row))
+    cells = [
+        TextRow(line=line, cells=[row.get(heading, "") for heading in headings])
+        for line, row in rows
+    ]
+    return read_rows([TextRow(line=0, cells=headings), *cells], name=name, format_="rows of lines")
+
+
+def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The cells of each row by their names, with its first line. A row ends where one of them comes again."""
+    row: dict[str, str] = {}
+    begin = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = None if ROW.fullmatch(line.strip()) else FIELD.fullmatch(line)
+        if row and (match is None or match["name"] in row):
+            yield begin, row
+            row = {}
+        if match is not None:
+            begin = begin if row else number
+            row[match["name"]] = match["value"].strip()
+    if row:
+        yield begin, row
