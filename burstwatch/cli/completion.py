@@ -1,8 +1,11 @@
 """Writes the completion of a shell from the parsers: the commands, their flags, and the values of those that have a list."""
 
+import re
 from argparse import Action
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from zoneinfo import available_timezones
 
 from burstwatch.cli.commands.scan import FAILING
 from burstwatch.cli.main import CommandParser, build_parser, outline_of
@@ -12,17 +15,25 @@ from burstwatch.kinds import find_kinds
 
 #: Metavars of arguments that are files.
 FILE_MARKS = ("FILE", "PATH")
+#: A longer list of values stands once in a script.
+SHORT_LIST = 20
+#: The name of a profile that no shell takes for something else.
+PLAIN = re.compile(r"[\w.@+-]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Flag:
-    """One flag: its spellings, its help, whether a value follows, and the values if there is a list of them."""
+    """One flag: its spellings, its help, whether a value follows, and the values if they are known.
+
+    ``is_list`` says that several of them may follow one another with commas between.
+    """
 
     names: tuple[str, ...]
     text: str
     takes_value: bool
     values: tuple[str, ...]
     is_file: bool
+    is_list: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +77,7 @@ def _flag(action: Action) -> Flag:
         takes_value=action.nargs != 0,
         values=_values(action),
         is_file=metavar.startswith(FILE_MARKS),
+        is_list=metavar.endswith(",..."),
     )
 
 
@@ -77,8 +89,37 @@ def _values(action: Action) -> tuple[str, ...]:
         "type": tuple(CATALOGUE),
         "fail_on": FAILING,
         "set": tuple(f"{setting.name}=" for setting in SETTINGS),
+        "region": _of_account().regions,
+        "profile": _of_account().profiles,
+        "timezone": tuple(sorted(available_timezones())),
     }
     return of_names.get(action.dest, ())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OfAccount:
+    """The regions that boto3 knows, and the profiles of this machine; none where it is not installed."""
+
+    regions: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+
+
+@cache
+def _of_account() -> OfAccount:
+    try:
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - an extra
+        from botocore.session import Session  # noqa: PLC0415
+    except ModuleNotFoundError:
+        return OfAccount()
+    session = Session()
+    regions = tuple(sorted(session.get_available_regions("ec2")))
+    try:
+        profiles = session.available_profiles
+    except BotoCoreError:  # a file of profiles that is none
+        return OfAccount(regions=regions)
+    return OfAccount(
+        regions=regions, profiles=tuple(name for name in profiles if PLAIN.fullmatch(name))
+    )
 
 
 def _bash(commands: Mapping[str, Completed]) -> str:
@@ -89,8 +130,14 @@ def _bash(commands: Mapping[str, Completed]) -> str:
 def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
     yield "_burstwatch() {"
     yield '  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"'
-    yield '  local words="" flags="" command="${COMP_WORDS[1]}"'
+    yield '  local words="" flags="" first="" command="${COMP_WORDS[1]}"'
+    lists = _long_lists(commands)
+    for values, name in lists.items():
+        yield f'  local {name}="{" ".join(values)}"'
     yield "  COMPREPLY=()"
+    # Bash takes the sign in --type=gp2 for a word of its own.
+    yield '  if [ "$current" = "=" ]; then current=""'
+    yield '  elif [ "$before" = "=" ]; then before="${COMP_WORDS[COMP_CWORD-2]}"; fi'
     yield '  if [ "$COMP_CWORD" -eq 1 ]; then'
     yield f'    COMPREPLY=($(compgen -W "{" ".join(commands)}" -- "$current"))'
     yield "    return"
@@ -101,8 +148,7 @@ def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
             if not flag.takes_value:
                 continue
             pattern = " | ".join(f'"{name} {spelling}"' for spelling in flag.names)
-            words = f'words="{" ".join(flag.values)}"' if flag.values else "return"
-            yield f"    {pattern}) {words} ;;"
+            yield f"    {pattern}) {_bash_words(flag, lists)} ;;"
     yield "    *) case $command in"
     for name, command in commands.items():
         flags = " ".join(spelling for flag in command.flags for spelling in flag.names)
@@ -110,10 +156,26 @@ def _bash_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
     yield "    esac ;;"
     yield "  esac"
     yield "  [[ $current == -* ]] && words=$flags"
-    yield '  COMPREPLY=($(compgen -W "$words" -- "$current"))'
+    yield '  COMPREPLY=($(compgen -P "$first" -W "$words" -- "$current"))'
     yield "}"
     # Without a word that fits, the names of files.
     yield "complete -o default -F _burstwatch burstwatch"
+
+
+def _long_lists(commands: Mapping[str, Completed]) -> dict[tuple[str, ...], str]:
+    """Each long list of values, which several commands take, with the name of its variable."""
+    values = (flag.values for command in commands.values() for flag in command.flags)
+    long = dict.fromkeys(value for value in values if len(value) > SHORT_LIST)
+    return {value: f"list{n}" for n, value in enumerate(long)}
+
+
+def _bash_words(flag: Flag, lists: Mapping[tuple[str, ...], str]) -> str:
+    """What completes the value of a flag; of a list, its last part."""
+    if not flag.values:
+        return "return"
+    words = f"${lists[flag.values]}" if flag.values in lists else " ".join(flag.values)
+    last = '; [[ $current == *,* ]] && first="${current%,*}," && current="${current##*,}"'
+    return f'words="{words}"{last if flag.is_list else ""}'
 
 
 def _zsh(commands: Mapping[str, Completed]) -> str:
@@ -143,7 +205,9 @@ def _zsh_lines(commands: Mapping[str, Completed]) -> Iterator[str]:
 
 def _zsh_specs(flag: Flag) -> Iterator[str]:
     for spelling in flag.names:
-        text = f"{spelling}[{_zsh_text(flag.text)}]"
+        # With the sign, zsh takes both --type gp2 and --type=gp2.
+        sign = "=" if flag.takes_value and spelling.startswith("--") else ""
+        text = f"{spelling}{sign}[{_zsh_text(flag.text)}]"
         if not flag.takes_value:
             yield text
         elif flag.values:

@@ -159,6 +159,7 @@ def test_each_shell_has_a_completion_of_the_commands_and_takes_it(
         ("burstwatch whatif --type gp", {"gp2", "gp3"}),
         ("burstwatch policy dr", {"drill"}),
         ("burstwatch completion f", {"fish"}),
+        ("burstwatch explain --timezone Europe/Berl", {"Europe/Berlin"}),
     ],
 )
 @pytest.mark.parametrize("shell", ["bash", "fish"])
@@ -180,6 +181,30 @@ def test_a_completion_offers_commands_flags_and_their_values(
         [program_of_shell, "-c", asked], capture_output=True, text=True, check=True
     )
     assert {line.split("\t")[0] for line in done.stdout.splitlines()} == offered, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        # Bash takes the sign for a word of its own.
+        ("burstwatch whatif --kind = ebs_v", "ebs_volume"),
+        ("burstwatch whatif --kind =", "docdb_instance_cpu"),
+        ("burstwatch scan --kind ebs_volume,fsx_h", "ebs_volume,fsx_hdd_volume"),
+        ("burstwatch scan --region eu-cen", "eu-central-1"),
+    ],
+)
+def test_bash_completes_a_value_behind_a_sign_and_the_last_of_a_list(
+    typed: str, offered: str, tmp_path: Path
+) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not on this machine")
+    script = tmp_path / "completion"
+    script.write_text(run_in_memory("completion", "bash")[1])
+    words = typed.split(" ")
+    asked = f'source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _burstwatch; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    done = subprocess.run([bash, "-c", asked], capture_output=True, text=True, check=True)
+    assert offered in done.stdout.splitlines(), done.stderr
 
 
 def test_verdicts_have_colours_on_a_terminal_and_none_elsewhere() -> None:
