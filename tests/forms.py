@@ -531,3 +531,9 @@ def a_search_of_splunk(points: Points) -> str:
             "rows": [[iso(t), f"{v}"] for t, v in points],
         }
     )
+
+
+@form
+def get_metric_statistics_with_small_letters(points: Points) -> str:
+    datapoints = [{"timestamp": iso(t), "minimum": v, "unit": "Percent"} for t, v in points]
+    return json.dumps({"label": "BurstBalance", "datapoints": datapoints})

@@ -2,7 +2,7 @@
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,7 @@ from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from burstwatch.recordings.doubts import doubts
 from burstwatch.recordings.grid import LONGEST_PERIOD_S, to_grid
 from burstwatch.recordings.matching import match_metrics, name_series
-from burstwatch.recordings.reading import STDIN, read_file, read_text
+from burstwatch.recordings.reading import ADDRESS, STDIN, read_file, read_text
 from burstwatch.recordings.samples import Contents, to_points
 from burstwatch.recordings.times import Conventions, read_zone
 
@@ -80,7 +80,7 @@ def names_file(subject: str) -> bool:
 
     A claim of Kubernetes has a slash in its name too: ``payments/data-postgres-0``.
     """
-    if subject in {EXAMPLE, STDIN} or Path(subject).exists():
+    if subject in {EXAMPLE, STDIN} or Path(subject).exists() or ADDRESS.match(subject):
         return True
     return subject.startswith(("/", "./", "../")) or Path(subject).suffix in {
         ".csv",
@@ -225,14 +225,14 @@ def spec_of(
     spec = {**of_file, **stated}
     is_known = spec.keys() <= kind.example.spec.keys()
     if is_known and not spec.keys() >= set(kind.example.needed):
-        msg = f"{command} needs {_needed(kind)}, to describe the resource that was recorded"
+        missing = [name for name in kind.example.needed if name not in spec]
+        msg = f"{command} needs {_flags_of(missing)}, to describe the resource that was recorded"
         raise ValueError(msg)
     return kind, spec
 
 
-def _needed(kind: Kind) -> str:
-    """The flags that describe a resource of a kind, in words."""
-    needed = kind.example.needed
+def _flags_of(needed: Sequence[str]) -> str:
+    """The flags that describe a resource, in words."""
     flags = [f"--{name.replace('_', '-')}" for name in OWN_FLAGS if name in needed]
     others = [name for name in needed if name not in OWN_FLAGS]
     if others:

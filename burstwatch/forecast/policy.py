@@ -221,6 +221,8 @@ def _reason(projection: Projection) -> str:
         return projection.reason
     likely = projection.time_to_empty_s
     outlook = "not running out" if likely == math.inf else f"runs out in {span(likely)}"
+    if projection.worst_s == 0:
+        return f"{projection.reason}; {outlook}, if it is not empty already"
     low, high = span(projection.low_s), span(projection.high_s)
     likely_range = "" if low == high else f"range {low} to {high}, "
     return f"{projection.reason}; {outlook} ({likely_range}worst case {span(projection.worst_s)})"

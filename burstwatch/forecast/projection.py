@@ -168,7 +168,7 @@ def _without_levels(
         anything = Range(low=0.0, likely=0.0, high=bucket.capacity)
         silent_s, late_s = observation.looked_back_s, max_data_age_s + observation.unit_period_s
         return _idle(bucket, anything, reason, now=now, age=silent_s, late_s=late_s)
-    return _unknown(now, "no datapoint yet, of this or any other resource")
+    return _unknown(now, "AWS has published no datapoint yet")
 
 
 def _never_reported(resource: Resource, now: float) -> Projection:

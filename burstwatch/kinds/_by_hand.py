@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from burstwatch.formatting import InputError
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import BY_HAND, Kind
 
@@ -13,7 +14,8 @@ def described_by_hand(
     """The buckets of a resource that nobody has listed, at the prices of a region.
 
     Raises:
-        ValueError: naming the value that is missing, unknown or out of range.
+        InputError: naming the value that is missing.
+        ValueError: naming the one that is unknown or out of range.
     """
     allowed = kind.example.spec
     for name in spec:
@@ -23,8 +25,9 @@ def described_by_hand(
     try:
         item, related = kind.item_by_hand(spec)
     except KeyError as error:
-        msg = f"{kind.name} needs {error.args[0]}: {allowed[error.args[0]]}"
-        raise ValueError(msg) from None
+        name = error.args[0]
+        problem = f"is needed by {kind.name}: {allowed[name]}"
+        raise InputError(problem, name=name) from None
     thing = replace(
         kind.inventory.identify(item), unit=f"{BY_HAND}/{region}" if region else BY_HAND
     )

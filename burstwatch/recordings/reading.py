@@ -1,6 +1,7 @@
 """Reads a file, or standard input, whatever program wrote it."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable
 from io import BytesIO
@@ -24,6 +25,7 @@ from burstwatch.recordings.samples import Contents
 from burstwatch.recordings.times import Conventions
 
 STDIN = "-"
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 #: How files begin that are no text.
 BINARY_MARKS = {
     b"PK\x03\x04": "an Excel file, or another zip file",
@@ -79,6 +81,9 @@ def read_file(
     """
     if not path:
         msg = "the file to read has no name"
+        raise ValueError(msg)
+    if ADDRESS.match(path):
+        msg = f"{path} is an address: load it first, or give it to standard input"
         raise ValueError(msg)
     name = "standard input" if path == STDIN else path
     most = LARGEST_BYTES + 1

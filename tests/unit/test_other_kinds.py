@@ -105,7 +105,7 @@ def test_what_a_kind_does_not_have_is_refused_by_name(name: str) -> None:
         answer_for(KINDS[name], spec, {"speed": 3.0})
     with pytest.raises(ValueError, match="must be from 0 to"):
         answer_for(KINDS[name], spec, {next(iter(load)): -1.0})
-    with pytest.raises(ValueError, match="needs "):
+    with pytest.raises(ValueError, match="is needed by "):
         answer_for(KINDS[name], {}, load)
 
 

@@ -18,7 +18,7 @@ from burstwatch.cli.values import (
 from burstwatch.ebs.volume_types import CATALOGUE, find_type
 from burstwatch.forecast.whatif import Answer, answer_for
 from burstwatch.forecast.whatif_volume import Question, answer_for_volume
-from burstwatch.formatting import number, span
+from burstwatch.formatting import InputError, number, span
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds._disk import DEFAULT_IO_KIB, RATE_UNITS
 from burstwatch.kinds.base import Kind
@@ -149,7 +149,11 @@ def _of_kind(kind: Kind, stated: Mapping[str, object]) -> tuple[Answer, str]:
     spec = {name: str(stated[name]).removesuffix(".0") for name in example.spec if name in stated}
     load = {name: _number(name, stated[name]) for name in example.load if name in stated}
     balance = _number("balance_percent", stated["balance_percent"])
-    answer = answer_for(kind, spec, load, balance_percent=balance)
+    try:
+        answer = answer_for(kind, spec, load, balance_percent=balance)
+    except InputError as error:
+        msg = f"{_flag(error.name)} {error.problem}"
+        raise ValueError(msg) from None
     return answer, "\n".join(_kind_words(kind, spec, load, answer))
 
 

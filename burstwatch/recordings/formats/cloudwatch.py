@@ -14,6 +14,7 @@ from burstwatch.recordings.times import is_time
 PROGRAMS = ("`aws cloudwatch get-metric-statistics`", "`get-metric-data`")
 #: How a datapoint names its values, the one that `burstwatch` asks for first.
 #: ``Value`` stands for one that text output does not name.
+LOWER_KEYS = frozenset({"datapoints", "metricDataResults"})
 PERCENTILES = "ExtendedStatistics"
 STATISTICS = ("Minimum", "Sum", "Average", "Maximum", "Value")
 
@@ -32,6 +33,8 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
         document = {"MetricDataResults": [document]}
     if not isinstance(document, dict):
         return None
+    if not LOWER_KEYS.isdisjoint(document):
+        document = _capitalised(document)
     if "Datapoints" in document:
         return RawContents(
             about=About(format="get-metric-statistics", gaps_are_silence=True),
@@ -45,6 +48,15 @@ def read_document(document: Any) -> RawContents | None:  # noqa: ANN401 - any JS
             series=[_series(result) for result in document["MetricDataResults"]],
         )
     return None
+
+
+def _capitalised(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The document with its keys as the API writes them; some libraries begin them with a small letter."""
+    if isinstance(value, list):
+        return [_capitalised(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {f"{key[:1].upper()}{key[1:]}": _capitalised(part) for key, part in value.items()}
 
 
 def _is_result(document: object) -> bool:

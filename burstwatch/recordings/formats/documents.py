@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from io import StringIO
-from itertools import islice
+from itertools import islice, zip_longest
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -120,11 +120,21 @@ def read_all(documents: Sequence[JsonDocument], *, name: str) -> RawContents:
     are_lists = len(documents) > 1 and all(isinstance(document, list) for document in documents)
     if are_lists and not any(isinstance(cell, dict | list) for row in documents for cell in row):
         documents = [documents]
-    parts = [_read(document, name=name) for document in documents]
+    parts = [_read(document, name=name) for document in _joined_pages(documents)]
     if not parts:
         msg = f"{name}: no rows, the file is empty"
         raise ValueError(msg)
     return merged(parts)
+
+
+def _joined_pages(documents: Sequence[JsonDocument]) -> Sequence[JsonDocument]:
+    """The answers without the sign that a page is missing, where the next one stands behind it."""
+    return [
+        {**document, "NextToken": None}
+        if isinstance(document, dict) and "NextToken" in document and after is not None
+        else document
+        for document, after in zip_longest(documents, documents[1:])
+    ]
 
 
 class RepeatedKeyError(ValueError):
