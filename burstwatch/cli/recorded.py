@@ -271,6 +271,11 @@ def place_recorded(
         ValueError: naming what is missing, unknown or out of range.
     """
     buckets = described_by_hand(kind, spec, region=region)
+    unknown = [bucket.terms.not_watched for bucket in buckets]
+    if all(unknown):
+        needed = "; ".join(f"{name}: {kind.example.spec[name]}" for name in spec)
+        msg = f"{unknown[0]}; allowed for {kind.name}: {needed}"
+        raise ValueError(msg)
     if contents.about.is_own and kind.columns:
         buckets = tuple(
             replace(bucket, reporting=replace(bucket.reporting, statistic="Minimum"))

@@ -57,6 +57,28 @@ BYTES = {
     "GiB": 2.0**30,
     "TiB": 2.0**40,
 }
+#: Bits, of which a byte has eight.
+BITS = {
+    f"{prefix}{name}": factor / 8
+    for name in ("b", "bit", "bits")
+    for prefix, factor in {
+        "": 1.0,
+        "k": 1e3,
+        "K": 1e3,
+        "M": 1e6,
+        "G": 1e9,
+        "T": 1e12,
+        "Ki": 2.0**10,
+        "Mi": 2.0**20,
+        "Gi": 2.0**30,
+    }.items()
+}
+#: Units that differ from others in a capital letter only: Grafana's bits and bytes per second.
+CASED_ALIASES = {
+    "bps": "b/s", "Bps": "B/s", "binbps": "b/s", "binBps": "B/s", "Kbits": "kb/s", "Mbits": "Mb/s", "Gbits": "Gb/s",
+    "kbps": "kb/s", "Kbps": "kb/s", "mbps": "Mb/s", "Mbps": "Mb/s", "Gbps": "Gb/s", "gbps": "Gb/s", "kBps": "kB/s", "KBps": "kB/s",
+    "MBps": "MB/s", "GBps": "GB/s", "MiBps": "MiB/s", "KiBps": "KiB/s", "decbits": "b", "bits": "b",
+}  # fmt: skip
 #: Units of an amount, which change nothing.
 AMOUNTS = frozenset(
     {"%", "percent", "count", "credits", "credit", "bytes", "byte", "ops", "ios", "operations"}
@@ -88,9 +110,11 @@ TIMES = frozenset(
 )
 #: How Grafana and CloudWatch call units in their own fields, as people write them in a cell.
 UNIT_ALIASES = {
-    "bps": "B/s", "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "binbps": "B/s", "kibs": "KiB/s", "mibs": "MiB/s",
-    "decbytes": "B", "bytes/second": "B/s", "kilobytes": "kB", "megabytes": "MB", "gigabytes": "GB", "reqps": "req/s",
-    "kilobytes/second": "kB/s", "megabytes/second": "MB/s", "ops": "ops/s", "mib": "MiB", "kib": "KiB", "gib": "GiB",
+    "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "kibs": "KiB/s", "mibs": "MiB/s",
+    "kbytes": "KiB", "mbytes": "MiB", "gbytes": "GiB", "tbytes": "TiB", "deckbytes": "kB", "decmbytes": "MB", "decgbytes": "GB", "gibs": "GiB/s", "decbytes": "B", "bytes/second": "B/s", "kilobytes": "kB", "megabytes": "MB", "gigabytes": "GB", "reqps": "req/s",
+    "kilobytes/second": "kB/s", "megabytes/second": "MB/s", "gigabytes/second": "GB/s", "terabytes/second": "TB/s", "terabytes": "TB",
+    "bits/second": "b/s", "kilobits/second": "kb/s", "megabits/second": "Mb/s", "gigabits/second": "Gb/s", "terabits/second": "Tb/s",
+    "kilobits": "kb", "megabits": "Mb", "gigabits": "Gb", "terabits": "Tb", "byte/second": "B/s", "operation/second": "ops/s", "ops": "ops/s", "mib": "MiB", "kib": "KiB", "gib": "GiB",
 }  # fmt: skip
 #: A name of values per second.
 RATE_NAME = re.compile(
@@ -99,7 +123,13 @@ RATE_NAME = re.compile(
 )
 #: Bytes per second as Grafana shows them. ``bps`` may be bits.
 GRAFANA_RATE = re.compile(r"[kKMG]i?Bs")
-UNIT_IN_NAME = re.compile(r"[(\[]\s*([A-Za-z%/]+)\s*[)\]]\s*$")
+#: A unit at the end of a name: in parentheses, a percent sign, or behind "in".
+UNIT_IN_NAME = re.compile(r"(?:[(\[]\s*([A-Za-z%/]+)\s*[)\]]|\s(%)|\s+in\s+([A-Za-z%/]+))\s*$")
+#: A name of values per minute.
+PER_MINUTE = re.compile(r"\s*(?:/|\bper[ _])\s*(?:min(?:ute)?)\b", re.IGNORECASE)
+#: A unit of bits or bytes, or per time: if it is none that is known, its factor is not 1.
+SCALED_NAME = re.compile(r"^[kKMGT]?i?(?:b|B|bit|byte|Bit|Byte)s?(?:ps|/\w+)?$")
+SCALED = re.compile(r"bit|byte|/|bs$|ps$|^[kKMGT]i?[bB]$", re.IGNORECASE)
 #: The first character is a digit, also where a percent sign comes first.
 SHORTENED = re.compile(
     r"%?\s?([-+]?[0-9][0-9.,'\s]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*([A-Za-z/]*)"
@@ -139,32 +169,49 @@ class SeriesUnit:
 def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
     """The unit that stands beside the values, or in a name such as ``rate(VolumeReadOps)`` or ``VolumeReadBytes (MiB)``.
 
-    The unit of CloudWatch, such as Count, and one that is not known, changes nothing.
+    The unit of CloudWatch, such as Count, changes nothing.
+
+    Raises:
+        ValueError: for a unit of bits, bytes or a rate that is not known.
     """
     names = [name for name in names if name]
+    if any(PER_MINUTE.search(name) for name in names):
+        return SeriesUnit(value=1 / 60, is_rate=True)
     is_named_rate = any(RATE_NAME.search(name) for name in names)
-    in_name = next((match[1] for name in names if (match := UNIT_IN_NAME.search(name))), "")
+    matches = (UNIT_IN_NAME.search(name) for name in names)
+    in_name = next((match[1] or match[2] or match[3] for match in matches if match), "")
     for text in filter(None, (unit, in_name)):
         if text.lower() == "percentunit":
             return SeriesUnit(value=100.0, measure="percent")
         if text.lower() in TIMES:
             return SeriesUnit(measure="time")
         try:
-            factor, is_rate = _unit(UNIT_ALIASES.get(text.lower(), text), "", text)
+            factor, is_rate = _unit(_alias(text), "", text)
         except ValueError:
+            if (SCALED if text == unit else SCALED_NAME).search(text):
+                raise
             continue
         return SeriesUnit(value=factor, is_rate=is_rate or is_named_rate, measure=measure_of(text))
     return SeriesUnit(is_rate=is_named_rate)
 
 
+def _alias(unit: str) -> str:
+    """A unit of Grafana or CloudWatch as people write it in a cell."""
+    return CASED_ALIASES.get(unit) or UNIT_ALIASES.get(unit.lower(), unit)
+
+
 def measure_of(unit: str) -> Measure:
     """What a unit measures: ``%``, ``MiB`` or ``Bytes``, ``ms``."""
-    plain = UNIT_ALIASES.get(unit.lower(), unit)
+    plain = _alias(unit)
     if unit.lower() in PERCENTS:
         return "percent"
     if unit.lower() in TIMES:
         return "time"
-    return "bytes" if plain.partition("/")[0] in BYTES or unit.lower() in {"byte", "bytes"} else ""
+    return (
+        "bytes"
+        if plain.partition("/")[0] in {**BYTES, **BITS} or unit.lower() in {"byte", "bytes"}
+        else ""
+    )
 
 
 def has_decimal_comma(cells: Iterable[str]) -> bool:
@@ -233,9 +280,10 @@ def _unit(shortened: str, unit: str, cell: str) -> tuple[float, bool]:
         return FACTORS[shortened], False
     if shortened in BYTES:
         return BYTES[shortened], False
+    sizes = {**BYTES, **BITS}
     amount, per, second = shortened.partition("/")
-    if per and second in {"s", "sec", "second"} and amount in BYTES:
-        return BYTES[amount], True
+    if per and second.lower() in {"s", "sec", "second"} and amount in sizes:
+        return sizes[amount], True
     if shortened.lower() in RATES:
         return 1.0, True
     if shortened.lower() in AMOUNTS:

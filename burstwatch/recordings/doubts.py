@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from burstwatch.bucket import Bucket
-from burstwatch.formatting import number, recorded_time, span
+from burstwatch.formatting import LEAST_WHOLE, number, recorded_time, span
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import DemandPoint, LevelPoint
 from burstwatch.history.track import Track
@@ -47,7 +47,8 @@ def doubts(
     ]
     if bucket is None:
         if values and min(values) < max(values):
-            yield f"{resource.terms.no_bucket_reason}, but {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: check the type and size"
+            reason = resource.terms.no_bucket_reason or "its credits are not known"
+            yield f"{reason}, but {resource.level_metric} moves between {number(min(values))} and {number(max(values))}: check the type and size"
         return
     yield from _scale_doubts(values, resource, kind)
     if is_percent and values and 0 < max(values) <= SHARE:
@@ -146,7 +147,7 @@ def _unexplained(
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.3g} times" if factor < THOUSAND else f"{number(factor)} times"
+    return f"{number(factor)} times" if factor >= LEAST_WHOLE else f"{factor:.3g} times"
 
 
 def _cause(factor: float, period_s: float) -> str:

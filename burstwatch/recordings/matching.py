@@ -15,6 +15,7 @@ from burstwatch.history.observations import Resource
 from burstwatch.history.points import Statistic
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import PERCENT, Kind
+from burstwatch.recordings.cells import PER_MINUTE
 from burstwatch.recordings.samples import (
     VOLUME_COLUMNS,
     Contents,
@@ -161,15 +162,16 @@ def match_metrics(
 def _chosen(series: Sequence[RecordedSeries], only: str) -> list[RecordedSeries]:
     """The series with a name that is this text, also as the id of a resource in it; or else those that have it anywhere."""
     text = only.lower()
-    named = [
+    if not text:
+        return [*series]
+    names_of = [(part, [name.lower() for name in (*part.names, part.label)]) for part in series]
+    whole = [part for part, names in names_of if text in names]
+    words = [
         part
-        for part in series
-        if text
-        and any(
-            text in {name.lower(), *re.split(r"[\s,;={}\"']+", name.lower())} for name in part.names
-        )
+        for part, names in names_of
+        if any(text in re.split(r"[\s,;={}\"']+", name) for name in names)
     ]
-    return named or [part for part in series if text in part.label.lower()]
+    return whole or words or [part for part in series if text in part.label.lower()]
 
 
 def _check_unit(
@@ -403,7 +405,7 @@ def _statistic_of_name(name: str) -> str:
     match = AT_END.search(plain) or AT_START.match(plain) or STATED.search(plain)
     if match is not None:
         return statistic_of_word(match[1])
-    words = plain.split()
+    words = PER_MINUTE.sub(" ", plain).split()
     at_end = statistic_of_word(words[-1]) if words else ""
     return at_end or _statistic_beside_metric(name)
 
@@ -417,7 +419,7 @@ def _statistic_beside_metric(name: str) -> str:
     if metric is None:
         return ""
     before, after = (
-        re.sub(r"sample[\W_]?count", "samplecount", part.lower())
+        PER_MINUTE.sub(" ", re.sub(r"sample[\W_]?count", "samplecount", part.lower()))
         for part in (name[: metric.start()], name[metric.end() :])
     )
     words_before, words_after = (

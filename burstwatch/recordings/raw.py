@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from burstwatch.recordings.cells import (
+    AMOUNTS,
+    BYTES,
     HIGHEST,
     NOTHING,
     NUMBERS,
     Number,
+    SeriesUnit,
     check_number,
     has_decimal_comma,
     measure_of,
@@ -20,12 +23,15 @@ from burstwatch.recordings.cells import (
     unit_of_series,
 )
 from burstwatch.recordings.clocks import UnreadableTimeError
+from burstwatch.recordings.matching import is_metric_name
 from burstwatch.recordings.samples import About, Contents, Measure, RecordedSeries
 from burstwatch.recordings.times import Conventions, date_order, read_times, read_zone
 from burstwatch.recordings.written_times import UTC_NAMES, short
 
 #: How Windows PowerShell writes a time in JSON: milliseconds since 1970.
 DATE_OF_JSON = re.compile(r"^/Date\((-?\d+)(?:[+-]\d{4})?\)/$")
+#: A dot that separates decimals: not three digits behind it.
+DECIMAL_DOT = re.compile(r"[0-9]\.(?:[0-9]{1,2}|[0-9]{4,})(?![0-9.,])")
 UNIT_OF_CELL = re.compile(r"[A-Za-z%][A-Za-z%/]*$")
 
 
@@ -136,7 +142,7 @@ class _Reader:
         else:
             lines = [part.lines[place] for place in places] if part.lines else ()
             times = list(self._seconds([part.times[place] for place in places], lines))
-        unit = unit_of_series(part.unit, part.names)
+        unit = self._unit(part)
         rates, is_plain = set[bool](), values is not None
         if values is None:
             numbers = [self._number(part, place) for place in places]
@@ -155,6 +161,15 @@ class _Reader:
             is_rate=self._one_unit(part, rates) or unit.is_rate,
             measure=unit.measure or ("" if is_plain else _measure_of_cells(part, places)),
         )
+
+    def _unit(self, part: RawSeries) -> SeriesUnit:
+        try:
+            return unit_of_series(part.unit, part.names)
+        except ValueError as error:
+            if not any(map(is_metric_name, part.names)):
+                return SeriesUnit()  # it is left out
+            msg = f"{self._name}: {short(part.label)} is in {str(error)!r}, a unit that is not known; allowed: {', '.join(BYTES)}, each also per second as in MiB/s, {', '.join(sorted(AMOUNTS))}, and operations per second"
+            raise ValueError(msg) from None
 
     def _seconds(self, cells: Sequence[object], lines: Sequence[int]) -> Sequence[float]:
         """Read a column of times; raises ValueError with the place of the one that is none."""
@@ -211,7 +226,8 @@ def _has_comma(raw: RawContents) -> bool:
     if has_decimal_comma(texts):
         return True
     several = any(cell.count(",") > 1 for cell in texts)
-    return raw.has_semicolons and not several and any("," in cell for cell in texts)
+    has_dot = any(map(DECIMAL_DOT.search, texts))
+    return raw.has_semicolons and not several and not has_dot and any("," in cell for cell in texts)
 
 
 def _separators(raw: RawContents, *, has_comma: bool) -> Iterator[str]:

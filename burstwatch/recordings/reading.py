@@ -105,7 +105,7 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
     Raises:
         ValueError: if no program that is known wrote it, naming the place.
     """
-    text = unframed(text)
+    text = unframed(text, name=name)
     start = text.lstrip()
     if not start:
         msg = f"{name}: no rows, the file is empty"

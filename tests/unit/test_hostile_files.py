@@ -154,7 +154,7 @@ def test_input_without_an_end_is_refused(path: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "timestamp,\x1b]0;pwned\x07\x1b[2JBurstBalance\n1790000000,5\x1b]2;x\x070\n",
+        "timestamp,\x1b]0;pwned\x07\x1b[2JBurstBalance\n1790000000,5\x080\n",
         "timestamp,\x9b2JBurstBalance\n\x1b[31m,50\n",
         '{"\x1b[2J": 1}',
         "a: \x1b[2J\n- b",

@@ -268,7 +268,7 @@ def test_a_measured_fsx_server_drains_and_refills_within_a_tenth_of_the_model() 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ("--kind ec2_instance_cpu --cpu-percent 60", "needs type"),
+        ("--kind ec2_instance_cpu --cpu-percent 60", "--type is needed by"),
         ("--kind ec2_instance_cpu --type m5.large --cpu-percent 60", "type m5.large has no credits"),
         ("--kind ec2_instance_cpu --type t3.huge --cpu-percent 60", "'t3.huge'; allowed: "),
         ("--kind ec2_instance_cpu --type t3.nano --cpu-percent 101", "0 to 100, got 101"),

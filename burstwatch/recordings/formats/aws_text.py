@@ -71,6 +71,9 @@ def _statistics_answers(rows: Sequence[str], name: str) -> Iterator[dict[str, An
     """One answer for each label with the datapoints below it."""
     label, datapoints = "", list[dict[str, Any]]()
     for number, row in enumerate(rows, start=1):
+        if row.startswith(("{", "[")):
+            msg = f"{name} has JSON behind rows, in line {number}: give each as a file"
+            raise ValueError(msg)
         mark, *cells = row.split("\t")
         if mark == "DATAPOINTS":
             datapoints.append(_datapoint(cells, f"{name} line {number}"))

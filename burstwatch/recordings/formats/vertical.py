@@ -8,7 +8,7 @@ from burstwatch.recordings.formats.table import read_rows
 from burstwatch.recordings.raw import RawContents
 
 #: So much of a text shows that it is one.
-HEAD = 4_000
+HEAD, FIRST_LINES = 4_000, 12
 #: What begins a row in psql, MySQL and ClickHouse.
 ROW = re.compile(r"-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,}|Row \d+:|─+")
 #: PowerShell has a blank before the colon, which YAML has not.
@@ -18,7 +18,7 @@ FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w .()/%-]*?)\s*[:|] ?(?P<value>.*)")
 
 def is_vertical(text: str) -> bool:
     """True if a text has rows with a line for each cell."""
-    if ROW.fullmatch(first_line(text)):
+    if any(ROW.fullmatch(line.strip()) for line in text[:HEAD].splitlines()[:FIRST_LINES]):
         return True
     names = [match["name"] for line in text[:HEAD].splitlines() if (match := LISTED.match(line))]
     return LISTED.match(first_line(text)) is not None and len(set(names)) < len(names)
@@ -43,12 +43,18 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The cells of each row by their names, with its first line. A row ends where one of them comes again."""
     row: dict[str, str] = {}
     begin = 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        match = None if ROW.fullmatch(line.strip()) else FIELD.fullmatch(line)
+    lines = text.splitlines()
+    # Before the first mark stands a command, and behind a row how long it took.
+    has_marks = any(ROW.fullmatch(line.strip()) for line in lines)
+    is_open = not has_marks
+    for number, line in enumerate(lines, start=1):
+        is_mark = ROW.fullmatch(line.strip()) is not None
+        match = None if is_mark else FIELD.fullmatch(line)
         if row and (match is None or match["name"] in row):
             yield begin, row
-            row = {}
-        if match is not None:
+            row, is_open = {}, not has_marks
+        is_open = is_open or is_mark
+        if match is not None and is_open:
             begin = begin if row else number
             row[match["name"]] = match["value"].strip()
     if row:
