@@ -3,10 +3,10 @@
 import math
 import re
 import shlex
-import textwrap
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from itertools import accumulate
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 #: From here on nobody can act on a decimal.
@@ -17,6 +17,8 @@ LEAST_DECIMAL, LEAST_NUMBER = 0.05, 0.001
 NAME_LENGTH = 32
 #: An elastic column of a table is not cut below this.
 LEAST_CUT_WIDTH = 10
+#: Classes of East Asian width that take two columns.
+WIDE = frozenset("WF")
 #: So many blanks stand between two columns of a table.
 GAP = 2
 #: Bidirectional classes of letters from right to left, which would turn the words around them.
@@ -155,18 +157,50 @@ def folded(text: str, columns: int | None) -> str:
     return "\n".join("\n".join(_folded_line(line, columns)) for line in text.split("\n"))
 
 
-def _folded_line(line: str, columns: int) -> list[str]:
-    if len(line) <= columns:
-        return [line]
+def _folded_line(line: str, columns: int) -> Iterator[str]:
+    if width_of(line) <= columns:
+        yield line
+        return
+    words = line.split()
     indent = " " * (len(line) - len(line.lstrip(" ")))
     further = f"{indent}  " if len(indent) + 2 < columns else ""
-    return textwrap.wrap(
-        line,
-        width=columns,
-        subsequent_indent=further,
-        break_on_hyphens=False,
-        replace_whitespace=False,
-    )
+    part = f"{indent}{words[0]}"
+    for word in words[1:]:
+        if width_of(part) + 1 + width_of(word) <= columns:
+            part = f"{part} {word}"
+            continue
+        yield from _broken(part, columns)
+        part = f"{further}{word}"
+    yield from _broken(part, columns)
+
+
+def _broken(text: str, columns: int) -> Iterator[str]:
+    """A line whose only word may be wider than the terminal, in pieces that are not."""
+    while width_of(text) > columns:
+        piece = cut_to_width(text, columns)
+        yield piece
+        text = text[len(piece) :]
+    yield text
+
+
+def width_of(text: str) -> int:
+    """How many columns of a terminal a text takes: an ideograph takes two, an accent that is added to a letter none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_width_of_character, text))
+
+
+def _width_of_character(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in WIDE else 1
+
+
+def cut_to_width(text: str, columns: int) -> str:
+    """The beginning of a text that fits into so many columns, of one character at least."""
+    widths = accumulate(map(_width_of_character, text))
+    length = sum(1 for width in widths if width <= columns)
+    return text[: max(1, length)]
 
 
 def folded_command(line: str, columns: int | None) -> str:
@@ -201,7 +235,7 @@ def table(
     paragraph with a line for each cell, and nothing is left out.
     """
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    widths = [max(width_of(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
     is_wider = columns is not None and sum(widths) + GAP * (len(widths) - 1) > columns
     if is_wider and not elastic:
         return "\n\n".join(_paragraph(headings, row, columns) for row in rows)
@@ -209,13 +243,17 @@ def table(
         widths = _fitting(widths, [heading in elastic for heading in headings], columns)
     lines = [
         (" " * GAP)
-        .join(
-            paint(cut(cell, width).ljust(width)) for cell, width in zip(row, widths, strict=False)
-        )
+        .join(paint(_filled(cell, width)) for cell, width in zip(row, widths, strict=False))
         .rstrip()
         for row in [headings, *rows]
     ]
     return "\n".join(lines)
+
+
+def _filled(cell: str, width: int) -> str:
+    """A cell cut or filled up to a width."""
+    text = cell if width_of(cell) <= width else f"{cut_to_width(cell, width - 1)}…"
+    return text + " " * (width - width_of(text))
 
 
 def _paragraph(headings: Sequence[str], row: Sequence[str], columns: int | None) -> str:

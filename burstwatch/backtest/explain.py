@@ -37,10 +37,14 @@ class TimeEmpty(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """One recording with what was said at each moment of it, and the ``zone`` in which times are shown."""
+    """One recording with what was said at each moment of it, and the ``zone`` in which times are shown.
+
+    ``before`` is the moment before the first, where only a part of the recording is told.
+    """
 
     recorded: Recorded
     moments: Sequence[Moment]
+    before: Moment | None = None
     fixes: Sequence[Fix] = ()
     zone: tzinfo = UTC
 
@@ -95,12 +99,18 @@ class Story:
     @property
     def pages(self) -> list[Moment]:
         """The moments at which somebody would have been woken."""
-        verdicts = [("", None), *((moment.assessment, moment) for moment in self.moments)]
+        verdicts = [self.before.assessment if self.before else ""]
+        verdicts += [moment.assessment for moment in self.moments]
         return [
             moment
-            for (before, _), (verdict, moment) in pairwise(verdicts)
-            if verdict in PAGED and before not in PAGED and moment is not None
+            for before, moment in zip(verdicts, self.moments, strict=False)
+            if moment.assessment in PAGED and before not in PAGED
         ]
+
+    @property
+    def is_paged_before(self) -> bool:
+        """True if the alarm that pages was on already when the part that is told began."""
+        return self.before is not None and self.before.assessment in PAGED
 
 
 def as_text(story: Story, columns: int | None = None) -> str:
@@ -148,7 +158,9 @@ def present_of(story: Story) -> str:
     else:
         empty_at = _later(story, last, seconds)
         left = f"runs out in {span(seconds)}, at {empty_at} {_range(story, last)}"
-    paged = f"; paged {at(story.pages[-1].t_s).strip()}" if story.is_paged_at(last.t_s) else ""
+    paged = ""
+    if story.is_paged_at(last.t_s):
+        paged = f"; paged {at(story.pages[-1].t_s).strip()}" if story.pages else "; paged before"
     return f"{last.assessment} at {at(last.t_s).strip()}: {left}{paged}"
 
 
@@ -165,12 +177,10 @@ def answer_of(story: Story) -> str:
         return "CloudWatch had no balance, so nobody knows whether it ran out"
     if not emptied:
         times = f"{len(pages)} times, first" if len(pages) > 1 else "once,"
-        paged = (
-            f"would have paged {times} {at(pages[0].t_s).strip()}"
-            if pages
-            else "would have paged nobody"
-        )
-        return f"did not run out; {paged}"
+        if pages:
+            return f"did not run out; would have paged {times} {at(pages[0].t_s).strip()}"
+        nobody = "had paged before" if story.is_paged_before else "would have paged nobody"
+        return f"did not run out; {nobody}"
     if emptied[0] <= story.first_end_s:
         return f"was empty at the beginning; {_paged_for(story, emptied[0])}"
     several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""
@@ -189,6 +199,8 @@ def _emptied_from(story: Story, since_s: float) -> str:
 def _paged_for(story: Story, emptied_s: float) -> str:
     """Say when somebody was paged for it."""
     page = page_for(story, emptied_s)
+    if story.is_paged_before and (page is None or page.t_s > emptied_s):
+        return "had paged before"
     if page is None:
         return "would have paged nobody"
     at = clock_of(story)(page.t_s).strip()

@@ -102,10 +102,10 @@ class Recorded:
     doubts: tuple[str, ...] = ()
 
     def within(self, begin_s: float, end_s: float) -> "Recorded":
-        """Only the periods that end in this time."""
+        """Only the periods that lie in this time, or partly."""
 
         def is_in(start_s: float) -> bool:
-            return begin_s < start_s + self.period_s <= end_s
+            return begin_s < start_s + self.period_s and start_s < end_s
 
         levels, demand = self.points
         return replace(

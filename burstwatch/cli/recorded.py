@@ -26,6 +26,8 @@ from burstwatch.recordings.times import Conventions, read_zone
 EXAMPLE = "gp2_400gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "400"}
 EXAMPLE_NAME = "recorded writes of an EC2 instance in 2014, on a simulated volume"
+#: The kind of a database whose type is no class of instances.
+STORAGE = "rds_storage"
 #: Values of a description that have a flag of their own.
 OWN_FLAGS = ("type", "size_gib")
 FORMATS = (
@@ -37,6 +39,10 @@ FORMATS = (
 
 #: How late each datapoint of CloudWatch is taken to have come.
 USUAL_DELAY_S = 300.0
+
+
+class DoubtError(ValueError):
+    """A recording is doubtful, and no doubt is allowed."""
 
 
 def add_series_arguments(
@@ -182,7 +188,7 @@ def tell_doubts(recorded: Recorded, terminal: Terminal, *, is_strict: bool) -> N
     """Say on stderr what was assumed of a recording and what is doubtful.
 
     Raises:
-        ValueError: if there is a doubt and none is allowed.
+        DoubtError: if there is a doubt and none is allowed.
     """
     if recorded.notes:
         terminal.tell(f"{recorded.name}: {'; '.join(recorded.notes)}")
@@ -190,7 +196,7 @@ def tell_doubts(recorded: Recorded, terminal: Terminal, *, is_strict: bool) -> N
         terminal.tell(f"{recorded.name}: doubtful: {doubt}")
     if recorded.doubts and is_strict:
         msg = f"{recorded.name}: nothing is said of what is doubtful, because of --strict"
-        raise ValueError(msg)
+        raise DoubtError(msg)
 
 
 def spec_of(
@@ -251,7 +257,11 @@ def _kind_by_metrics(contents: Contents, type_name: str | None) -> str:
             any(metric.lower() in label for label in labels) for metric in kind.level_metrics
         )
 
-    return max(kinds_of_type(type_name), key=metrics_in_file).name
+    chosen = max(kinds_of_type(type_name), key=metrics_in_file)
+    if chosen.name == STORAGE:
+        msg = f"the recording has {chosen.level_metrics[0]}, the credits of the storage, and {type_name} is a class of instances: give --kind {STORAGE} --type gp2 and --size-gib"
+        raise ValueError(msg)
+    return chosen.name
 
 
 def place_recorded(

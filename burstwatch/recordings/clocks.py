@@ -36,7 +36,10 @@ def seconds_of_clock(
     if zone is None:
         _check_one_clock(local, cells)
         missing = _missing_hour(local)
-        return local, ("times have no zone and are taken as UTC", *([missing] if missing else []))
+        return local, (
+            "times have no zone and are taken as UTC (--timezone names another)",
+            *([missing] if missing else []),
+        )
     is_falling = len(local) > 1 and local[-1] < local[0]
     places = range(len(local) - 1, -1, -1) if is_falling else range(len(local))
     seconds = [0.0] * len(local)

@@ -246,7 +246,7 @@ def _by_metric(
             unknown.append(series)
     levels = list(dict.fromkeys(bucket.level_metric for bucket in buckets))
     if by_metric:
-        return by_metric, [f"left out {_labels(unknown)}"] if unknown else []
+        return by_metric, [_left_out(unknown, kind)] if unknown else []
     lone = _of_one_metric([series for series in unknown if series.points])
     if lone and len(levels) == 1 and not is_own:
         label = _preferred(lone, "Minimum")[0].label
@@ -262,6 +262,19 @@ def _by_metric(
         raise ValueError(msg)
     msg = f"{name} has no metric of {kind.name}: found {_labels(unknown)}; allowed: {allowed}"
     raise ValueError(msg)
+
+
+def _left_out(unknown: Sequence[RecordedSeries], kind: Kind) -> str:
+    """A note for series that are no metrics of a kind, with the kind whose load they are."""
+    loads = {
+        other.name: {metric.name for metric in other.demand_metrics}
+        for other in find_kinds().values()
+        if {*other.level_metrics} & {*kind.level_metrics}
+    }
+    names = {_metric_of(series, find_kinds()[other]) for series in unknown for other in loads}
+    whose = [other for other, metrics in loads.items() if len(metrics & names) > 1]
+    hint = f", the load of {whose[0]}: --kind {whose[0]} reads it" if whose else ""
+    return f"left out {_labels(unknown)}{hint}"
 
 
 def _of_one_metric(unknown: Sequence[RecordedSeries]) -> list[RecordedSeries]:

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.cli.main import run
@@ -378,3 +380,74 @@ def test_a_long_incident_has_days_below_its_picture(tmp_path: Path) -> None:
 
 def test_a_series_in_which_nothing_happened_has_no_incident(tmp_path: Path) -> None:
     assert "The whole time" not in drawn(written(tmp_path, [100.0] * 24), *GP2)
+
+
+@given(first=st.integers(0, 200), length=st.integers(1, 200))
+@settings(max_examples=30, deadline=None)
+def test_a_part_of_a_recording_has_the_pages_of_that_time_and_no_others(
+    first: int, length: int
+) -> None:
+    _, out, _ = explain(THREE_DAYS, *LATE, "--json")
+    whole = json.loads(out)
+    begin_s, end_s = 600.0 * first, 600.0 * (first + length)
+    within = [moment for moment in whole["pages"] if begin_s <= moment["at"] <= end_s]
+    code, out, err = explain(
+        THREE_DAYS, *LATE, "--json", "--from", f"{begin_s:.0f}", "--to", f"{end_s:.0f}"
+    )
+    if code:
+        assert "has nothing of that time" in err
+        return
+    assert json.loads(out)["pages"] == within
+
+
+def test_a_part_that_begins_behind_the_page_says_that_somebody_was_paged_before(
+    drain: Path,
+) -> None:
+    heading, *rows = drain.read_text().splitlines()
+    began_s = 1_763_971_200  # 2025-11-24 08:00Z, and the page is at 10:15
+    dated = [f"{began_s + float(t):.0f},{rest}" for t, rest in (row.split(",", 1) for row in rows)]
+    drain.write_text("\n".join([heading, *dated]))
+    _, out, _ = explain(str(drain), *GP2, "--from", "2025-11-24T10:20", "--to", "2025-11-24T10:40")
+    assert out.startswith(
+        "exhausted at 2025-11-24 10:40Z: the credits have run out; paged before\n"
+    )
+    assert "would have paged" not in out
+    assert "would page" not in out
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "code", "lines"),
+    [
+        (("good", "good"), (), 0, 2), (("good", "broken"), (), 1, 1), (("broken", "broken"), (), 2, 0), (("good", "doubtful"), ("--strict",), 2, 1),
+        (("good", "doubtful"), (), 0, 2), (("good", "good"), ("--only", "nope"), 2, 0), (("good", "good"), ("--type", "gp9"), 2, 0),
+    ],
+)  # fmt: skip
+def test_of_several_files_each_has_a_line_and_the_code_says_whether_all_have(
+    drain: Path, files: tuple[str, ...], arguments: tuple[str, ...], code: int, lines: int
+) -> None:
+    for name in ("good", "broken", "doubtful"):
+        text = drain.read_text()
+        if name == "doubtful":
+            head, *rows = text.splitlines()
+            text = "\n".join([head, *(_tripled(row) for row in rows)])
+        (drain.parent / f"{name}.csv").write_text("x" if name == "broken" else text)
+    named = [str(drain.parent / f"{name}.csv") for name in files]
+    got, out, err = explain(*named, *GP2, *arguments)
+    assert (got, len(out.splitlines())) == (code, lines), err
+    documents = explain(*named, *GP2, *arguments, "--json")[1].splitlines()
+    assert len(documents) == lines
+
+
+def _tripled(row: str) -> str:
+    """A row with three times its load."""
+    at, balance, *loads = row.split(",")
+    return ",".join([at, balance, *(f"{3 * float(load)}" if load else "" for load in loads)])
+
+
+def test_a_time_that_may_be_two_days_is_refused_for_a_part(drain: Path) -> None:
+    code, _, err = explain(str(drain), *GP2, "--from", "04/11/2026")
+    assert (code, "which may be two days" in err) == (2, True)
+    code, _, err = explain(str(drain), *GP2, "--from", "7200", "--to", "3600")
+    assert (code, "is not before --to" in err) == (2, True)
+    code, out, _ = explain(str(drain), *GP2, "--every-period", "--from", "2030-01-01")
+    assert (code, out) == (2, "")

@@ -515,7 +515,9 @@ def test_a_recording_of_its_own_type_is_not_doubted() -> None:
 def test_times_are_read_as_programs_write_them(cell: str, seconds: float, has_zone: bool) -> None:  # noqa: FBT001
     times = read_times([cell], Conventions(), is_own=seconds == 0)
     assert list(times.seconds) == [seconds]
-    assert times.notes == (() if has_zone else ("times have no zone and are taken as UTC",))
+    assert times.notes == (
+        () if has_zone else ("times have no zone and are taken as UTC (--timezone names another)",)
+    )
 
 
 @pytest.mark.parametrize(

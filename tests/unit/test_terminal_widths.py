@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from burstwatch.cli.main import command_names, run
-from burstwatch.formatting import command_line, folded, folded_command, table
+from burstwatch.formatting import command_line, folded, folded_command, table, width_of
 
 WIDTHS = (40, 80, 200)
 CALLS = (
@@ -71,6 +71,19 @@ def test_a_command_that_is_folded_runs_as_the_same_words(columns: int) -> None:
         for text in (line, folded_command(line, columns))
     )
     assert parts == whole
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_characters_that_take_two_columns_are_counted_as_two(columns: int) -> None:
+    name = "データベース本番環境の残高" * 6
+    assert width_of("データ") == 6
+    assert width_of("e\u0301") == 1
+    drawn = table(("name", "text"), [(name, "x")], columns=columns, elastic={"name"})
+    for line in (
+        *folded(f"a file: {name}.csv is missing", columns).split("\n"),
+        *drawn.split("\n"),
+    ):
+        assert width_of(line) <= columns
 
 
 def test_a_table_that_is_wider_than_the_terminal_is_a_paragraph_for_each_row() -> None:

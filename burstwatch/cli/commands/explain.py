@@ -17,11 +17,12 @@ from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
-from burstwatch.cli.main import PARTIAL, Terminal, describe
+from burstwatch.cli.main import OK, PARTIAL, WRONG_INPUT, Terminal, describe
 from burstwatch.cli.output import painter
 from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import (
     FORMATS,
+    DoubtError,
     add_series_arguments,
     check_times,
     conventions_of,
@@ -36,8 +37,9 @@ from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import InputError, balance, inert, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import Kind, RatesByMetric
+from burstwatch.recordings.reading import STDIN
 from burstwatch.recordings.samples import rates_by_period
-from burstwatch.recordings.times import TIMES, read_times
+from burstwatch.recordings.times import TIMES, date_order, read_times
 
 MOST_HOURS = 24 * MINUTES_KEPT.value
 #: The load before a page is the mean of these last minutes.
@@ -48,7 +50,7 @@ SHORTER_S = 3_600.0
 
 GROUP = "look"
 EXAMPLE = "burstwatch explain volume.csv --type gp2 --size-gib 100"
-HEADINGS = ("at", "verdict", "state", "balance", "runs out in", "worst case", "why")
+HEADINGS = ("at", "verdict", "balance", "runs out in", "worst case", "why", "state")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -110,19 +112,25 @@ def _tell_several(subjects: Sequence[str], args: Namespace, terminal: Terminal) 
         if getattr(args, name):
             msg = f"--{name.replace('_', '-')} is for one recording or resource, and {len(subjects)} are named"
             raise ValueError(msg)
-    code = 0
+    if subjects.count(STDIN) > 1:
+        msg = "standard input can be read once, and - is named several times"
+        raise ValueError(msg)
+    told, is_doubted = 0, False
     for subject in subjects:
         try:
             story = _story_of(subject, args, terminal)
         except (ValueError, OSError) as error:
             terminal.tell(describe(error))
-            code = PARTIAL
+            is_doubted = is_doubted or isinstance(error, DoubtError)
             continue
+        told += 1
         if args.json:
             print(_document(story, subject), file=terminal.stdout, flush=True)
         else:
             terminal.say(f"{inert(subject)}: {present_of(story)}; {answer_of(story)}")
-    return code
+    if is_doubted or not told:
+        return WRONG_INPUT
+    return PARTIAL if told < len(subjects) else OK
 
 
 def _story_of(subject: str, args: Namespace, terminal: Terminal) -> Story:
@@ -134,24 +142,38 @@ def _story_of(subject: str, args: Namespace, terminal: Terminal) -> Story:
     begin_s, end_s = _window(subject, args, terminal)
     recorded = _recorded(subject, args, terminal)
     within = recorded.within(begin_s, end_s)
-    moments = [
-        moment
-        for moment in recorded.play(_config(args, terminal)).moments()
-        if begin_s <= moment.t_s <= end_s
-    ]
-    zone = conventions_of(args).zone or UTC
+    all_moments = list(recorded.play(_config(args, terminal)).moments())
+    moments = [moment for moment in all_moments if begin_s <= moment.t_s <= end_s]
     if not (within.samples and moments):
-        first, last = recorded.samples[0].t_s, recorded.samples[-1].t_s + recorded.period_s
-        msg = f"{subject} has nothing of that time; it is from {recorded_time(first, zone)} to {recorded_time(last, zone)}"
-        raise ValueError(msg)
-    story = Story(recorded=within, moments=moments, zone=zone)
+        raise ValueError(_nothing_of(subject, recorded, args))
+    first = all_moments.index(moments[0])
+    story = Story(
+        recorded=within,
+        moments=moments,
+        before=all_moments[first - 1] if first else None,
+        zone=_zone(args),
+    )
     return replace(story, fixes=_fixes(story, recorded.kind))
+
+
+def _zone(args: Namespace) -> tzinfo:
+    return conventions_of(args).zone or UTC
+
+
+def _nothing_of(subject: str, recorded: Recorded, args: Namespace) -> str:
+    """Say from when to when a recording is."""
+    first, last = recorded.samples[0].t_s, recorded.samples[-1].t_s + recorded.period_s
+    zone = _zone(args)
+    return f"{subject} has nothing of that time; it is from {recorded_time(first, zone)} to {recorded_time(last, zone)}"
 
 
 def _window(subject: str, args: Namespace, terminal: Terminal) -> tuple[float, float]:
     """From ``--from`` to ``--to``, in seconds. Datapoints that are late are seen after their end, but of a resource never later than now."""
     begin_s = -inf if args.begin is None else _instant("--from", args.begin, args)
     end_s = inf if args.end is None else _instant("--to", args.end, args)
+    if begin_s >= end_s:
+        msg = f"--from is {args.begin!r}, which is not before --to, {args.end!r}"
+        raise ValueError(msg)
     return begin_s, end_s if names_file(subject) else min(end_s, terminal.clock())
 
 
@@ -161,8 +183,13 @@ def _instant(option: str, text: str, args: Namespace) -> float:
     Raises:
         ValueError: naming the option.
     """
+    _, notes = date_order([text], conventions_of(args))
+    if notes:
+        msg = f"{option} is {text!r}, which may be two days: write it as 2026-11-24T12:00"
+        raise ValueError(msg)
     try:
-        return read_times([text], conventions_of(args)).seconds[0]
+        # As in a recording of ours: in seconds from 0, if that counts so.
+        return read_times([text], conventions_of(args), is_own=True).seconds[0]
     except ValueError:
         msg = f"{option} is {text!r}; allowed: {TIMES}"
         raise ValueError(msg) from None
@@ -218,14 +245,22 @@ def _print_periods(subject: str, args: Namespace, terminal: Terminal) -> None:
     if args.json:
         place = _place(subject, recorded.resource.unit)
         as_lines = partial(_as_lines, is_wanted=is_wanted, place=place)
-        for lines in play_parts(play, as_lines, stderr=terminal.stderr):
-            print(lines, end="", file=terminal.stdout)
+        lines = filter(None, play_parts(play, as_lines, stderr=terminal.stderr))
+        first = next(lines, None)
+        if first is None:
+            raise ValueError(_nothing_of(subject, recorded, args))
+        for part in chain([first], lines):
+            print(part, end="", file=terminal.stdout)
         return
-    as_rows = partial(_as_rows, is_wanted=is_wanted, zone=conventions_of(args).zone or UTC)
-    rows = chain.from_iterable(play_parts(play, as_rows, stderr=terminal.stderr))
+    as_rows = partial(_as_rows, is_wanted=is_wanted, zone=_zone(args))
+    rows = list(chain.from_iterable(play_parts(play, as_rows, stderr=terminal.stderr)))
+    if not rows:
+        raise ValueError(_nothing_of(subject, recorded, args))
     paint = painter(terminal.stdout, terminal.env)
-    drawn = table(HEADINGS, list(rows), paint=paint, columns=terminal.columns, elastic={"why"})
-    print(drawn, file=terminal.stdout)
+    print(
+        table(HEADINGS, rows, paint=paint, columns=terminal.columns, elastic={"why"}),
+        file=terminal.stdout,
+    )
 
 
 def _is_within(begin_s: float, end_s: float, moment: Moment) -> bool:
@@ -251,11 +286,11 @@ def _as_rows(
         (
             recorded_time(moment.t_s, zone),
             moment.assessment,
-            moment.state,
             "-" if moment.balance_ratio is None else balance(moment.balance_ratio),
             span(moment.time_to_empty_s),
             span(moment.worst_s),
             moment.reason,
+            moment.state,
         )
         for moment in filter(is_wanted, moments)
     ]

@@ -110,7 +110,8 @@ def _without_commands(text: str) -> str:
     # The folder in a prompt changes; who is asked, and the sign, stay.
     sign = match["prompt"].strip()
     begins = re.match(r"[^\s:~/=]+", sign)
-    prompt, goes_on, lines = begins[0] if begins else sign, False, list[str]()
+    prompt = begins[0] if begins else sign.split()[0]
+    goes_on, lines = False, list[str]()
     for line in text.splitlines():
         is_prompt = line.lstrip().startswith(prompt) or line in words_above
         is_command = (goes_on or is_prompt) and not is_row(line)

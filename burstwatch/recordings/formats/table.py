@@ -60,6 +60,8 @@ KEY_NAMES = frozenset(
 )  # fmt: skip
 #: Headings that say nothing of a series, and are left out without a word.
 UNIT_NAMES = frozenset({"unit", "units"})
+#: A title that is the name of a metric, perhaps with its statistic: one word of letters, or two.
+TITLE = re.compile(r"(?:\w+ )?[A-Z][A-Za-z]*[a-z][A-Z]\w*%?(?: \w+)?")
 #: A value of Athena that has parts.
 STRUCTURE = re.compile(r"\{(?:\w+=[-+.\deE]+,? ?)+\}")
 #: The column of percentiles, which a datapoint of PowerShell always has.
@@ -260,16 +262,29 @@ def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headi
             statistics = [statistic_of_word(cell) for cell in row]
         else:
             naming.append(row)
+    titles = [_title(row) for row in rows[:-1]]
+    naming = [row for row in naming if not _title(row)] or naming
+    title = tuple(filter(None, titles))
     # The rows of the console are told apart by what is in them, as it writes them in the language of its user.
     names = [tuple(row[n] for row in naming or [last]) for n in range(width)]
+    # A name above a table is that of its values, where nothing else names them.
+    names = [
+        (*own, *title) if n != time and says_nothing(own) else own for n, own in enumerate(names)
+    ]
     return _Headings(
         names=names,
         statistics=statistics,
         periods=periods,
         time=time,
         has_time_name=has_time_name,
-        zone=_zone_of(last[time]) if has_time_name else "",
+        zone=_zone_of(last[time]) if rows else "",
     )
+
+
+def _title(row: Sequence[str]) -> str:
+    """The text of a row that has nothing else, if it is the name of a metric."""
+    texts = [cell for cell in row if cell]
+    return texts[0] if len(texts) == 1 and TITLE.fullmatch(texts[0]) else ""
 
 
 def _read(
