@@ -89,37 +89,22 @@ def _values(action: Action) -> tuple[str, ...]:
         "type": tuple(CATALOGUE),
         "fail_on": FAILING,
         "set": tuple(f"{setting.name}=" for setting in SETTINGS),
-        "region": _of_account().regions,
-        "profile": _of_account().profiles,
+        "region": _of_account()[0],
+        "profile": _of_account()[1],
         "timezone": tuple(sorted(available_timezones())),
     }
     return of_names.get(action.dest, ())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OfAccount:
-    """The regions that boto3 knows, and the profiles of this machine; none where it is not installed."""
-
-    regions: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ()
-
-
 @cache
-def _of_account() -> OfAccount:
+def _of_account() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The regions that boto3 knows and the profiles of this machine; none where it is not installed."""
     try:
-        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - an extra
-        from botocore.session import Session  # noqa: PLC0415
+        from burstwatch.aws.client.session import configured_names  # noqa: PLC0415 - boto3 is an extra
     except ModuleNotFoundError:
-        return OfAccount()
-    session = Session()
-    regions = tuple(sorted(session.get_available_regions("ec2")))
-    try:
-        profiles = session.available_profiles
-    except BotoCoreError:  # a file of profiles that is none
-        return OfAccount(regions=regions)
-    return OfAccount(
-        regions=regions, profiles=tuple(name for name in profiles if PLAIN.fullmatch(name))
-    )
+        return (), ()
+    regions, profiles = configured_names()
+    return regions, tuple(name for name in profiles if PLAIN.fullmatch(name))
 
 
 def _bash(commands: Mapping[str, Completed]) -> str:

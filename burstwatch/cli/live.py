@@ -84,10 +84,8 @@ class Top(App[None]):
         """A line of figures, what failed, the table, the filter, the keys."""
         yield Static("", id="summary")
         yield Static("", id="problems")
-        # The row under the cursor keeps the colour of its verdict: the worst one is there at first.
-        yield DataTable(
-            cursor_type="row", zebra_stripes=True, cursor_foreground_priority="renderable"
-        )
+        # The worst row is under the cursor at first: the colours of the cursor, and not those of its verdict, can be read there.
+        yield DataTable(cursor_type="row", zebra_stripes=True)
         yield Input(placeholder="words of a name, id, kind, region, type or tag")
         yield Footer()
 

@@ -331,3 +331,13 @@ class Deadline:
 
 #: For what may take as long as it takes.
 NEVER = Deadline(lambda: 0.0, at=math.inf)
+
+
+def configured_names() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The regions of AWS and the profiles of this machine, without a call; no profile where their file cannot be read."""
+    session = botocore.session.Session()
+    regions = tuple(sorted(session.get_available_regions("ec2")))
+    try:
+        return regions, tuple(session.available_profiles)
+    except BotoCoreError:
+        return regions, ()
