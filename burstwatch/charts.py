@@ -1,32 +1,56 @@
 """Small charts as SVG text, and pages of HTML that hold them: what reports and explanations draw with."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from burstwatch import palette
+
 STYLE = (
-    "text{font:14px sans-serif;fill:#222}.small{font-size:13px;fill:#555}"
-    ".grid{stroke:#ddd}.curve{fill:none;stroke-width:1.6}"
+    f"text{{font:14px sans-serif;fill:{palette.TEXT.light}}}.small{{font-size:13px;fill:{palette.GREY.light}}}"
+    f".grid{{stroke:{palette.EDGE.light}}}.curve{{fill:none;stroke-width:1.6}}"
     # In the dark a picture is inverted, and its hues are turned back.
     "@media(prefers-color-scheme:dark){.picture{filter:invert(.93) hue-rotate(180deg)}}"
 )
 #: A picture that is wider than a phone is scrolled in its place, so that its smallest words are of 12 px there too.
-PAGE_STYLE = """
-:root{color-scheme:light dark;background:Canvas;color:CanvasText}
-body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
-h1{font-size:1.3em} h2{font-size:1.1em}
-figure{margin:1em 0;background:#fff;border-radius:6px;overflow-x:auto}
-svg{display:block;min-width:800px;width:100%;height:auto}
-@media (prefers-color-scheme:dark){figure{background:#121212}}
-pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
-.wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid}
+PAGE_STYLE = (
+    f"""
+{palette.variables()}
 """.strip()
+    + """
+:root{background:var(--page);color:var(--text)}
+body{background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
+h1{font-size:1.3em} h2{font-size:1.1em}
+a{color:var(--blue)}
+figure{margin:1em 0;background:var(--page);border-radius:6px;overflow-x:auto}
+svg{display:block;min-width:800px;width:100%;height:auto}
+pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
+.wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;vertical-align:top;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid var(--edge)}
+td.text{white-space:normal;min-width:16em}
+tr.critical td:first-child,tr.exhausted td:first-child{border-left:4px solid var(--red)} tr.exhausted td:first-child{border-color:var(--purple)}
+tr.warning td:first-child{border-left:4px solid var(--orange)} tr.unknown td:first-child{border-left:4px solid var(--grey)}
+@media (max-width:640px){thead,td.nothing{display:none} tr{display:block;margin:1em 0 0}
+tr td,tr td.text{display:block;white-space:normal;min-width:0;border-bottom:0;padding:.1em .6em}
+td[data-of]::before{content:attr(data-of) ": "}}
+""".strip()
+)
 LEFT, RIGHT, TOP, BOTTOM = 84.0, 16.0, 34.0, 36.0
 WIDTH = 860.0
 #: Half of the widest label of a time, in pixels.
 HALF_LABEL = 22.0
-BLUE, RED, GREY, ORANGE, GREEN = "#2471a3", "#c0392b", "#666666", "#b35900", "#1e8449"
+#: Pictures are drawn on a light ground.
+BLUE, RED, GREY, ORANGE, GREEN, PURPLE = (
+    colour.light
+    for colour in (
+        palette.BLUE,
+        palette.RED,
+        palette.GREY,
+        palette.ORANGE,
+        palette.GREEN,
+        palette.PURPLE,
+    )
+)
 
 
 @dataclass(kw_only=True)
@@ -150,7 +174,7 @@ def picture(charts: Sequence[Chart]) -> str:
     panels = "".join(chart.svg(top=top) for chart, top in zip(charts, tops, strict=True))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img">'
-        f'<style>{STYLE}</style><g class="picture"><rect width="100%" height="100%" fill="#fff"/>{panels}</g></svg>\n'
+        f'<style>{STYLE}</style><g class="picture"><rect width="100%" height="100%" fill="{palette.PAGE.light}"/>{panels}</g></svg>\n'
     )
 
 
@@ -161,6 +185,33 @@ def document(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{PAGE_STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
+
+
+def table_of(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    sentences: Collection[str] = (),
+    classes: Sequence[str] = (),
+) -> str:
+    """A table as HTML, of text. On a phone each row is a card, and its cells say what they are.
+
+    ``sentences`` are the columns whose text is folded; the others stay in one line. ``classes`` are the verdicts of the rows.
+    """
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    drawn = []
+    for n, row in enumerate(rows):
+        cells = "".join(
+            f'<td data-of="{escape(heading)}"{_class("text" if heading in sentences else "")}>{escape(cell)}</td>'
+            for heading, cell in zip(headings, row, strict=True)
+        )
+        drawn.append(f"<tr{_class(classes[n] if classes else '')}>{cells}</tr>")
+    body = "".join(drawn)
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _class(name: str) -> str:
+    return f' class="{escape(name)}"' if name else ""
 
 
 def ticks(low: float, high: float, *, most: int = 7) -> list[float]:

@@ -15,5 +15,5 @@ RUNBOOKS = sorted(FOLDER.glob("*.md"))
 
 def blocks(text: str) -> list[str]:
     """What a reader pastes into a shell, block by block."""
-    found = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^ *```(?:console|sh)\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
     return [dedent(block) for block in found]

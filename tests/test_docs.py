@@ -29,7 +29,7 @@ from tools.site import pages
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 HOW_IT_WORKS = (ROOT / "docs" / "how-it-works.md").read_text()
-CONSOLE = re.findall(r"```console\n(.*?)```", HOW_IT_WORKS, flags=re.DOTALL)
+CONSOLE = re.findall(r"```(?:console|sh)\n(.*?)```", HOW_IT_WORKS, flags=re.DOTALL)
 #: A stranger reads it in the time of a coffee.
 LONGEST_README = 7_000
 
@@ -221,3 +221,15 @@ def test_no_paragraph_or_item_of_a_list_is_longer_than_ninety_words(page: str) -
     items = [item for block in blocks for item in re.split(r"\n(?=\s*(?:[-*]|\d+\.) )", block)]
     long = [item for item in items if len(item.split()) > LONGEST_PARAGRAPH]
     assert long == []
+
+
+@pytest.mark.parametrize(
+    "page", sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")}), ids=lambda page: page.name
+)
+def test_what_is_pasted_is_a_fence_of_sh_and_a_session_has_its_prompt(page: Path) -> None:
+    """A highlighter takes a line without a prompt for output, and a # for the prompt of root."""
+    text = page.read_text(encoding="utf-8")
+    sessions = re.findall(r"^ *```console\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    assert all(re.search(r"^ *\$ ", session, re.MULTILINE) for session in sessions)
+    pasted = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    assert not any(re.search(r"^ *\$ ", lines, re.MULTILINE) for lines in pasted)

@@ -7,21 +7,15 @@ run-out, the spending against baseline and limit, and the verdicts as coloured b
 from collections.abc import Callable
 from html import escape
 
+from burstwatch import palette
 from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
 from burstwatch.backtest.scene import draw_projection, draw_scene, scene_of
 from burstwatch.bucket import HOUR_S
 from burstwatch.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks
 
-#: Colours that people who see fewer colours tell apart, too (Okabe and Ito), the calm ones first.
-COLORS = {
-    "unknown": "#767676",
-    "not_watched": "#767676",
-    "ok": "#009e73",
-    "watch": "#0072b2",
-    "warning": "#e69f00",
-    "critical": "#d55e00",
-    "exhausted": "#000000",
-}
+COLORS = {verdict: colour.light for verdict, colour in palette.VERDICTS.items()}
+#: The lanes of the verdicts, the calm ones first.
+LANES = ("unknown", "not_watched", "ok", "watch", "warning", "critical", "exhausted")
 
 
 def as_html(story: Story) -> str:
@@ -70,7 +64,7 @@ def _rate_panel(story: Story) -> Chart:
 
 def _verdict_panel(story: Story) -> Chart:
     """Each verdict in a lane of its own, so that nobody needs to tell the colours apart."""
-    lanes = {verdict: number for number, verdict in enumerate(COLORS)}
+    lanes = {verdict: number for number, verdict in enumerate(LANES)}
     chart = _chart(story, "Verdict at the time", float(len(lanes)), height=190.0)
     chart.axes(
         x_text=_axis(story),

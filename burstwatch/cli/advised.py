@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture
+from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture, table_of
 from burstwatch.formatting import (
     balance,
     folded,
@@ -80,12 +80,8 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
     changes = [record for record in records if record["best_fix"]]
     body = [f"<p>{escape(totals(records))}</p>"]
     if changes:
-        heads = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in _cells(record))}</tr>"
-            for record in changes
-        )
-        body.append(f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>')
+        rows = [tuple(map(printable, _cells(record))) for record in changes]
+        body.append(table_of(HEADINGS, rows, sentences={"resource", "type", "needed", "advice"}))
     body += [f"<p>{escape(line)}</p>" for line in surplus_lines(records)]
     for record in changes[:PICTURES]:
         body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
@@ -226,7 +222,7 @@ def _alternative(fix: AdviceRecord) -> str:
 def _code(record: AdviceRecord) -> list[tuple[str, str]]:
     """The command, and the lines of both template languages, each with its language."""
     texts = [
-        ("console", record["best_fix"]["command"]),
+        ("sh", record["best_fix"]["command"]),
         ("yaml", "\n".join(record["cloudformation"])),
         ("hcl", "\n".join(record["terraform"])),
     ]

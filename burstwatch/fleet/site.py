@@ -6,10 +6,10 @@ from html import escape
 from prometheus_client import CollectorRegistry
 
 import burstwatch
-from burstwatch.charts import document
+from burstwatch.charts import document, table_of
 from burstwatch.fleet.poller import UnitReading
 from burstwatch.formatting import number, printable, span
-from burstwatch.polling.ranking import Assessed, urgency
+from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 from burstwatch.web.exposition import encode
 
 #: Rows of the table of resources; the metrics have all.
@@ -50,7 +50,11 @@ class FleetSite:
                 f"<p>{escape(_summary(readings))}</p>",
                 _resources(readings, now),
                 "<h2>Accounts and regions</h2>",
-                _table(UNIT_HEADINGS, [_unit_row(reading, now) for reading in readings]),
+                table_of(
+                    UNIT_HEADINGS,
+                    [_unit_row(reading, now) for reading in readings],
+                    sentences={"problem"},
+                ),
                 LINKS,
                 f"<p>burstwatch {burstwatch.__version__}</p>",
             )
@@ -64,11 +68,16 @@ def _summary(readings: Sequence[UnitReading]) -> str:
         for _, assessment in _assessed(reading).values():
             counts[assessment.verdict] = counts.get(assessment.verdict, 0) + 1
     said = ", ".join(
-        f"{number(count)} {verdict.replace('_', ' ')}" for verdict, count in sorted(counts.items())
+        f"{number(counts[verdict])} {verdict.replace('_', ' ')}"
+        for verdict in WORST_FIRST
+        if verdict in counts
     )
     without = sum(bool(reading.error) for reading in readings)
     failed = f"; {without} did not answer" if without else ""
-    return f"{number(sum(counts.values()))} resources ({said or 'none'}) in {len(readings)} accounts and regions{failed}"
+    places = (
+        "1 account and region" if len(readings) == 1 else f"{len(readings)} accounts and regions"
+    )
+    return f"{number(sum(counts.values()))} resources ({said or 'none'}) in {places}{failed}"
 
 
 def _resources(readings: Sequence[UnitReading], now: float) -> str:
@@ -91,7 +100,8 @@ def _resources(readings: Sequence[UnitReading], now: float) -> str:
         )
     hidden = len(everything) - len(rows)
     more = f"<p>and {number(hidden)} more, in less danger</p>" if hidden > 0 else ""
-    return _table(RESOURCE_HEADINGS, rows) + more
+    verdicts = [assessment.verdict for (_, assessment), _ in everything[:MOST_ROWS]]
+    return table_of(RESOURCE_HEADINGS, rows, sentences={"why"}, classes=verdicts) + more
 
 
 def _unit_row(reading: UnitReading, now: float) -> tuple[str, ...]:
@@ -110,11 +120,3 @@ def _unit_row(reading: UnitReading, now: float) -> tuple[str, ...]:
 
 def _assessed(reading: UnitReading) -> Mapping[str, Assessed]:
     return {} if reading.snapshot is None else reading.snapshot.assessments
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -11,15 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from burstwatch.cli.main import run
+from burstwatch.fleet.site import FleetSite
 from burstwatch_exporter.credits.snapshot import Snapshot
 from burstwatch_exporter.measure.picture import page as record_page
 from burstwatch_exporter.measure.record import read_result
 from burstwatch_exporter.page.landing import landing
 from demo.page import report
+from tests.aws.sweeping import Disk
 from tests.conftest import NOW, fake_cloud, find_program
 from tests.exporter.pages import MEASURED, TREES
+from tests.fake.herd import Herd
+from tests.fleet.fleets import fleet_of
 from tests.look.boards import BUNDLE
 from tests.look.browser import Seen, look_at
 from tests.look.frames import Field, Frame, Span, series
@@ -28,12 +33,23 @@ from tests.monitoring.played import board, looked_at, play
 from tests.monitoring.playing import LIVE_AT, playing
 
 pytestmark = pytest.mark.real
-NAMES = ("fleet", "volume", "resource", "host")
+ROOT = Path(__file__).parents[2]
+#: Every board that there is.
+NAMES = tuple(
+    sorted(
+        path.stem.removeprefix("burstwatch-")
+        for path in (ROOT / "monitoring" / "grafana").glob("burstwatch-*.json")
+    )
+)
 #: What a source may give where it has nothing: no frame, frames without rows, or nulls.
 EMPTY = ("none", "rows", "nulls")
 #: The widest text of each label of a table. No digit of an id is as wide as 4 in the font of Grafana.
 WIDEST = {
     "volume_id": f"vol-{'4' * 17}",
+    "account_id": "004444444444",
+    "region": "ap-southeast-4",
+    "name": "007",
+    "resource_id": f"vol-{'4' * 17}",
     "instance": "10.244.244.244:9101",
     "device": "nvme44n1",
     "bucket": "throughput",
@@ -151,6 +167,28 @@ def explained() -> str:
         return target.read_text()
 
 
+def advised() -> str:
+    """The advice for the example."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "page.html"
+        arguments = ["advise", "--example", "--html", str(target)]
+        assert run(arguments, stdout=StringIO(), stderr=StringIO(), env={}, clock=lambda: NOW) == 0
+        return target.read_text()
+
+
+def served() -> str:
+    """The page of a fleet: one volume drains, and another cannot be judged."""
+    with fake_cloud() as cloud:
+        cloud.aws.add_herd(Herd(6, NOW))
+        disk = Disk(cloud, percent=40.0)
+        for _ in range(15):
+            disk.minute(iops=3_000)
+        fleet = fleet_of(cloud)
+        fleet.poll()
+        site = FleetSite(CollectorRegistry(), fleet.readings, clock=cloud.clock)
+        return site.landing()
+
+
 def measured() -> str:
     return record_page(read_result(max(MEASURED.glob("*.json"))))
 
@@ -159,6 +197,8 @@ def measured() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "report": lambda: report(*playing(), now_s=LIVE_AT + 480),
     "explain": explained,
+    "advise": advised,
+    "serve": served,
     "measured": measured,
     "exporter": (TREES / "nitro.html").read_text,
     "unwell": unwell,

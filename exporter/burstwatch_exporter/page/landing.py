@@ -20,14 +20,10 @@ from burstwatch_exporter.page.network import NetworkAccount
 HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
 #: On a phone each row is a card, and its cells say what they are.
 STYLE = """
-body{max-width:1200px} :root{--out:#c0392b;--unknown:#888}
+body{max-width:1200px}
 td small{white-space:normal}
-tr.out td:first-child,tr.soon td:first-child{border-left:4px solid var(--out)}
-tr.unknown td:first-child{border-left:4px solid var(--unknown)}
-@media (max-width:640px){thead,td.nothing{display:none} tr{display:block;margin:1em 0 0;border-left:4px solid transparent}
-tr.remark{margin:0} tr.out,tr.soon{border-color:var(--out)} tr.unknown{border-color:var(--unknown)}
-tr td,tr td:first-child{display:block;white-space:normal;border:0 !important;padding:.1em .6em}
-td[data-of]::before{content:attr(data-of) ": "}}
+tr.out td:first-child,tr.soon td:first-child{border-left:4px solid var(--red)}
+@media (max-width:640px){tr.remark{margin:0}}
 """.strip()
 LINKS = f"""<p><a href="/metrics">metrics</a> · <a href="/-/healthy">healthy</a> ·
 <a href="/-/ready">ready</a></p><p>burstwatch exporter {burstwatch.__version__}</p>"""
