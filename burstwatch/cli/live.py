@@ -3,7 +3,7 @@
 Looks are made in a thread; the table is drawn anew each second, so that times count down.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,6 +14,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 
+from burstwatch import palette
 from burstwatch.cli.board import Board, ShownResource, word_of
 from burstwatch.formatting import cut
 from burstwatch.history.observations import Verdict
@@ -30,14 +31,18 @@ COLUMNS = {
 }
 #: The columns beside the name take so much at the least, with their padding.
 BESIDE_NAME, LEAST_NAME, LONGEST_NAME = 57, 12, 40
+BOLD: frozenset[Verdict] = frozenset({"critical", "exhausted"})
+#: The view is dark on every terminal.
 STYLES: dict[Verdict, str] = {
-    "ok": "green",
-    "watch": "blue",
-    "warning": "yellow",
-    "critical": "bold red",
-    "exhausted": "bold magenta",
-    "unknown": "dim",
-    "not_watched": "dim",
+    verdict: f"{'bold ' if verdict in BOLD else ''}{colour.dark}"
+    for verdict, colour in palette.VERDICTS.items()
+}
+#: Where the reader has asked for no colour: a colour would become a shade of grey that nobody can read.
+PLAIN_STYLES: dict[Verdict, str] = {
+    **dict.fromkeys(STYLES, ""),
+    "warning": "bold",
+    "critical": "bold reverse",
+    "exhausted": "bold reverse",
 }
 REDRAW_EVERY_S = 1.0
 
@@ -69,7 +74,10 @@ class Top(App[None]):
         Binding("r", "poll", "poll now"),
         Binding("escape", "no_filter", "all"),
     ]
-    CSS = "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
+    CSS = (
+        "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
+        f" DataTable > .datatable--cursor {{background: {palette.TEXT.dark}; color: {palette.PAGE.dark}; text-style: bold;}}"
+    )
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
@@ -136,7 +144,11 @@ class Top(App[None]):
                 table.add_column(heading, key=heading)
         table.clear()
         for line in lines:
-            cells = table_cells(line, name_width=max(LEAST_NAME, width - BESIDE_NAME))
+            cells = table_cells(
+                line,
+                PLAIN_STYLES if self.no_color else STYLES,
+                name_width=max(LEAST_NAME, width - BESIDE_NAME),
+            )
             table.add_row(*(cells[heading] for heading in headings), key=line.key)
         keys = [line.key for line in lines]
         if chosen in keys:
@@ -185,9 +197,11 @@ def columns_at(width: int) -> list[str]:
     return [heading for heading, from_width in COLUMNS.items() if width >= from_width]
 
 
-def table_cells(line: ShownResource, *, name_width: int = LONGEST_NAME) -> dict[str, Text]:
-    """A line in colours by heading; the verdict is a word as well."""
-    style = STYLES[line.verdict]
+def table_cells(
+    line: ShownResource, styles: Mapping[Verdict, str] = STYLES, *, name_width: int = LONGEST_NAME
+) -> dict[str, Text]:
+    """A line by heading, in the style of its verdict, which is a word as well."""
+    style = styles[line.verdict]
     return {
         "runs out in": Text(line.time_left, justify="right", style=style),
         "worst case": Text(line.worst, justify="right"),

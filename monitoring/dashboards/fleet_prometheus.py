@@ -127,7 +127,7 @@ def _now() -> list[Panel]:
             targets=[now("unknown", _counted("unknown"), "resources")],
         ),
         number(
-            "Accounts and regions", "Those that answered at the last poll. What does not answer is not watched.",
+            "Answering", "The accounts and regions that answered at the last poll. What does not answer is not watched.",
             kind=KIND, unit="short", steps=SOME_IS_WELL, none=Nothing(text="not scraped", color=RED),
             targets=[now("up", f"sum({one(m.UNIT_UP, of=UNITS)})", "units")],
         ),
