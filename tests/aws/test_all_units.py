@@ -138,7 +138,7 @@ def test_the_doctor_tries_the_role_of_each_account(deployed: Cloud) -> None:
     assert f"role in {ROLELESS}" in out
     assert "2 of 3 accounts let us in" in out
     deployed.aws.roles[arn(ROLELESS)] = "watch-me"
-    _, out, _ = burstwatch(deployed, "doctor")
+    _, out, _ = burstwatch(deployed, "doctor", "--all")
     assert "3 of 3 accounts let us in" in out
 
 

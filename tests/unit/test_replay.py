@@ -125,7 +125,7 @@ def test_people_get_a_table_with_a_row_for_each_period(drain: Path) -> None:
     asked = ["explain", str(drain), *GP2, "--every-period"]
     run(asked, stdout=out, stderr=out, env={}, clock=lambda: 0.0)
     lines = out.getvalue().splitlines()
-    assert lines[0].split()[:3] == ["at", "verdict", "state"]
+    assert lines[0].split()[:3] == ["at", "verdict", "balance"]
     assert len(lines) == 1 + len(replay(str(drain), *GP2)[1])
 
 
