@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from burstwatch import palette
-from burstwatch.charts import Chart
+from burstwatch.drawing import palette
+from burstwatch.drawing.charts import Chart
 from burstwatch.formatting import span as words_for
 from demo.play import Volume
 from demo.report import error_of, first_alarm

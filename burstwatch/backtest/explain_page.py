@@ -7,11 +7,11 @@ run-out, the spending against baseline and limit, and the verdicts as coloured b
 from collections.abc import Callable
 from html import escape
 
-from burstwatch import palette
 from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
 from burstwatch.backtest.scene import draw_projection, draw_scene, scene_of
 from burstwatch.bucket import HOUR_S
-from burstwatch.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks
+from burstwatch.drawing import palette
+from burstwatch.drawing.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks
 
 COLORS = {verdict: colour.light for verdict, colour in palette.VERDICTS.items()}
 #: The lanes of the verdicts, the calm ones first.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from burstwatch.backtest.explain import Story, clock_of, page_for
 from burstwatch.backtest.replay import Moment
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.charts import BLUE, ORANGE, RED, Chart
+from burstwatch.drawing.charts import BLUE, ORANGE, RED, Chart
 from burstwatch.formatting import hour_of, is_dated, span
 
 #: As much as the incident lasts is shown before and after it, and so many seconds at least.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from burstwatch.charts import BLUE, GREEN, GREY, RED, Chart, picture
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, RED, Chart, picture
 from burstwatch.formatting import DAY, span, table
 
 WEEK_S = 7.0 * DAY

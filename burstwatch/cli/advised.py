@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.charts import BLUE, GREEN, GREY, Chart, document, picture, table_of
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, Chart, document, picture, table_of
 from burstwatch.formatting import (
     balance,
     folded,

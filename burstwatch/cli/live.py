@@ -14,8 +14,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 
-from burstwatch import palette
 from burstwatch.cli.board import Board, ShownResource, word_of
+from burstwatch.drawing import palette
 from burstwatch.formatting import cut
 from burstwatch.history.observations import Verdict
 

@@ -6,7 +6,7 @@ from html import escape
 from prometheus_client import CollectorRegistry
 
 import burstwatch
-from burstwatch.charts import document, table_of
+from burstwatch.drawing.charts import document, table_of
 from burstwatch.fleet.poller import UnitReading
 from burstwatch.formatting import number, printable, span
 from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency

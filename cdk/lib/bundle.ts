@@ -19,7 +19,7 @@ const COMMANDS_ONLY = [
   'aws/look/fleet_history.py',
   'aws/look/recording.py',
   'backtest/',
-  'charts.py',
+  'drawing/',
   'cli/',
   'files.py',
   'fleet/',

@@ -44,7 +44,7 @@ test('the package has our sources and what they import, and nothing of the devel
     'aws/look/fleet_history.py',
     'aws/look/recording.py',
     'backtest',
-    'charts.py',
+    'drawing',
     'cli',
     'recordings',
   ]) {

@@ -307,8 +307,9 @@ def test_every_word_of_the_rows_can_be_read_under_the_cursor_and_without_colour(
 
     async def story(pilot: Any) -> None:
         await pilot.pause()
-        for strip in app.screen._compositor.render_strips():
-            for segment in strip:
+        table = app.query_one(DataTable)
+        for y in range(table.row_count + 1):
+            for segment in table.render_line(y):
                 style = segment.style
                 if (
                     not segment.text.strip("░█ ")

@@ -24,8 +24,8 @@ from burstwatch.backtest.scores import COLUMNS as FIGURES
 from burstwatch.backtest.scores import WEEK_S, Score, resample
 from burstwatch.backtest.trials import Incident, make_trial
 from burstwatch.backtest.workloads import COLUMNS, Workload, read_workload
-from burstwatch.charts import ticks
 from burstwatch.cli.main import run
+from burstwatch.drawing.charts import ticks
 from burstwatch.forecast.chance import FORESIGHT_S
 from burstwatch.recordings.samples import at_period, volume_sample
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from burstwatch import palette
+from burstwatch.drawing import palette
 
 ROOT = Path(__file__).parents[2]
 HEX = re.compile(r"#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b")
 #: Where Grafana's own colours are compared, and what others draw.
-OTHERS = ("burstwatch/palette.py", "docs/pictures/", "monitoring/grafana/", "demo/out/")
+OTHERS = ("burstwatch/drawing/palette.py", "docs/pictures/", "monitoring/grafana/", "demo/out/")
 
 
 def luminance(colour: str) -> float:

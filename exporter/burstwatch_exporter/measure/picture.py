@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from html import escape
 
-from burstwatch.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.outputs import MS_PER_S
 from burstwatch_exporter.measure.record import Record, StepRecord

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from burstwatch import palette
+from burstwatch.drawing import palette
 
 STYLE = (
     f"text{{font:14px sans-serif;fill:{palette.TEXT.light}}}.small{{font-size:13px;fill:{palette.GREY.light}}}"
