@@ -88,7 +88,7 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
         if record["hourly"]:
             body.append(f"<figure>{picture([_load_panel(record, record['hourly'])])}</figure>")
         body += [f"<pre>{escape(text)}</pre>" for _, text in _code(record)]
-    return document(f"Burst credits of {place}", "".join(body))
+    return document(f"Burst credits of {place}", "".join(body), width=1_200)
 
 
 def totals(records: Sequence[AdviceRecord]) -> str:

@@ -20,15 +20,15 @@ PAGE_STYLE = (
 """.strip()
     + """
 :root{background:var(--page);color:var(--text)}
-body{background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif;max-width:920px;margin:0 auto;padding:1em;overflow-wrap:anywhere}
+body{background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;overflow-wrap:anywhere}
 h1{font-size:1.3em} h2{font-size:1.1em}
 a{color:var(--blue)}
 figure{margin:1em 0;background:var(--page);border-radius:6px;overflow-x:auto}
 svg{display:block;min-width:800px;width:100%;height:auto}
 pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
 .wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;vertical-align:top;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid var(--edge)}
-td.text{white-space:normal;min-width:16em}
-tr.critical td:first-child,tr.exhausted td:first-child{border-left:4px solid var(--red)} tr.exhausted td:first-child{border-color:var(--purple)}
+td.text{white-space:normal;min-width:8em}
+tr.critical td:first-child{border-left:4px solid var(--red)} tr.exhausted td:first-child{border-left:4px solid var(--purple)}
 tr.warning td:first-child{border-left:4px solid var(--orange)} tr.unknown td:first-child{border-left:4px solid var(--grey)}
 @media (max-width:640px){thead,td.nothing{display:none} tr{display:block;margin:1em 0 0}
 tr td,tr td.text{display:block;white-space:normal;min-width:0;border-bottom:0;padding:.1em .6em}
@@ -178,12 +178,12 @@ def picture(charts: Sequence[Chart]) -> str:
     )
 
 
-def document(title: str, body: str) -> str:
-    """A page of HTML that needs nothing else, light or dark as the reader chose. ``title`` is text, ``body`` is HTML."""
+def document(title: str, body: str, *, width: float = 920.0) -> str:
+    """A page of HTML that needs nothing else, light or dark as the reader chose. ``title`` is text, ``body`` is HTML, ``width`` the most that it takes."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{PAGE_STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{PAGE_STYLE} body{{max-width:{width:g}px}}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
 
 

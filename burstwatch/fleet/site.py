@@ -12,6 +12,8 @@ from burstwatch.formatting import number, printable, span
 from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 from burstwatch.web.exposition import encode
 
+#: The table has a sentence beside five columns.
+PAGE_WIDTH = 1_600.0
 #: Rows of the table of resources; the metrics have all.
 MOST_ROWS = 50
 LINKS = '<p><a href="/metrics">metrics</a> · <a href="/-/healthy">healthy</a> · <a href="/-/ready">ready</a></p>'
@@ -59,7 +61,7 @@ class FleetSite:
                 f"<p>burstwatch {burstwatch.__version__}</p>",
             )
         )
-        return document("Burst credits of this fleet", body)
+        return document("Burst credits of this fleet", body, width=PAGE_WIDTH)
 
 
 def _summary(readings: Sequence[UnitReading]) -> str:

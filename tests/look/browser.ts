@@ -55,9 +55,9 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
     `${element.tagName.toLowerCase()} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
   if (document.documentElement.scrollWidth > window.innerWidth)
     found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
-  /** A wide figure is scrolled in its place; a table of a dashboard is sideways only on a phone. */
+  /** A wide figure is scrolled in its place; a table is sideways only on a phone. */
   const isScrolled = (element: Element): boolean => {
-    if (element.closest('[role=grid]')) return window.innerWidth < phone;
+    if (element.closest('[role=grid], table')) return window.innerWidth < phone;
     for (let outer = element.parentElement; outer && outer !== document.body; outer = outer.parentElement) {
       if (getComputedStyle(outer).overflowX === 'auto') return true;
     }

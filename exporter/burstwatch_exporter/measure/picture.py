@@ -5,7 +5,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from html import escape
 
-from burstwatch.drawing.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, document, picture
+from burstwatch.drawing.charts import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    Chart,
+    document,
+    picture,
+    table_of,
+)
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.outputs import MS_PER_S
 from burstwatch_exporter.measure.record import Record, StepRecord
@@ -22,21 +32,16 @@ LIMIT_NAMES_PX = 110.0
 
 def page(record: Record) -> str:
     """The whole page; it needs nothing from anywhere."""
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in step_cells(step))}</tr>"
-        for step in record.steps
-    )
-    heads = "".join(f"<th>{escape(name)}</th>" for name in HEADINGS)
     charts = [
         *scaling_charts(record),
         *(chart for step in record.steps for chart in step_charts(step, record)),
     ]
     parts = [
-        f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>',
+        table_of(HEADINGS, map(step_cells, record.steps), sentences=HEADINGS[-1:]),
         f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in remarks(record))}</ul>",
         f"<figure>{picture(charts)}</figure>" if charts else "<p>nothing was sampled</p>",
     ]
-    return document(heading(record), "\n".join(parts))
+    return document(heading(record), "\n".join(parts), width=1_400)
 
 
 def step_charts(step: StepRecord, record: Record) -> Iterator[Chart]:

@@ -20,7 +20,6 @@ from burstwatch_exporter.page.network import NetworkAccount
 HEADINGS = ("device", "volume", "mounted at", "type", "balance", "time left", "at full burst")
 #: On a phone each row is a card, and its cells say what they are.
 STYLE = """
-body{max-width:1200px}
 td small{white-space:normal}
 tr.out td:first-child,tr.soon td:first-child{border-left:4px solid var(--red)}
 @media (max-width:640px){tr.remark{margin:0}}
@@ -85,7 +84,7 @@ def landing(
             LINKS,
         )
     )
-    return document("Burst credits of this host", body)
+    return document("Burst credits of this host", body, width=1_200)
 
 
 def _mountpoints(snapshot: Snapshot) -> dict[str, list[str]]:
