@@ -17,6 +17,8 @@ LEAST_DECIMAL, LEAST_NUMBER = 0.05, 0.001
 NAME_LENGTH = 32
 #: An elastic column of a table is not cut below this.
 LEAST_CUT_WIDTH = 10
+#: A word of a shell as it is written, with its quotes.
+SHELL_WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")
 #: Classes of East Asian width that take two columns.
 WIDE = frozenset("WF")
 #: So many blanks stand between two columns of a table.
@@ -161,8 +163,8 @@ def _folded_line(line: str, columns: int) -> Iterator[str]:
     if width_of(line) <= columns:
         yield line
         return
-    words = line.split()
-    indent = " " * (len(line) - len(line.lstrip(" ")))
+    words = line.split() or [""]
+    indent = " " * (len(line) - len(line.lstrip(" "))) if any(words) else ""
     further = f"{indent}  " if len(indent) + 2 < columns else ""
     part = f"{indent}{words[0]}"
     for word in words[1:]:
@@ -176,11 +178,14 @@ def _folded_line(line: str, columns: int) -> Iterator[str]:
 
 def _broken(text: str, columns: int) -> Iterator[str]:
     """A line whose only word may be wider than the terminal, in pieces that are not."""
-    while width_of(text) > columns:
-        piece = cut_to_width(text, columns)
-        yield piece
-        text = text[len(piece) :]
-    yield text
+    begin, width = 0, 0
+    for n, character in enumerate(text):
+        of_character = _width_of_character(character)
+        if width + of_character > columns and n > begin:
+            yield text[begin:n]
+            begin, width = n, 0
+        width += of_character
+    yield text[begin:]
 
 
 def width_of(text: str) -> int:
@@ -208,9 +213,9 @@ def folded_command(line: str, columns: int | None) -> str:
     if columns is None or len(line) <= columns:
         return line
     indent = " " * (len(line) - len(line.lstrip(" ")))
-    words = shlex.split(line)
-    lines = [f"{indent}{shlex.quote(words[0])}"]
-    for word in map(shlex.quote, words[1:]):
+    words = SHELL_WORD.findall(line)
+    lines = [f"{indent}{words[0]}" if words else line]
+    for word in words[1:]:
         if len(lines[-1]) + len(word) + 3 > columns:
             lines[-1] += " \\"
             lines.append(f"{indent}  {word}")

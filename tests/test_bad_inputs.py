@@ -18,6 +18,7 @@ from burstwatch.cli.main import run as run_burstwatch
 from burstwatch.owner_tags import read_owner_tags
 from burstwatch_exporter.clock import World, system_clock
 from burstwatch_exporter.main import run as run_exporter
+from tests.terminals import Screen
 
 pytestmark = pytest.mark.slow
 
@@ -57,13 +58,6 @@ def check(code: int, out: str, err: str, words: str) -> None:
     assert err.partition(": ")[2].startswith(words)
 
 
-class Screen(io.StringIO):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 def burstwatch(*args: str, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     code = run_burstwatch(args, stdout=out, stderr=err, env=env or {}, clock=lambda: 0.0)
@@ -90,7 +84,7 @@ def test_a_bad_command_is_refused(text: str, words: str) -> None:
     run_burstwatch(
         shlex.split(text), stdout=screen, stderr=screen, env={"COLUMNS": "80"}, clock=lambda: 0.0
     )
-    lines = screen.getvalue().splitlines()
+    lines = screen.lines()
     assert all(len(line) <= 80 for line in lines)
     assert "".join("".join(lines).split()) == "".join(err.split())
 

@@ -16,6 +16,7 @@ from burstwatch.formatting import (
     folded,
     folded_command,
     is_dated,
+    printable,
     recorded_time,
     span,
     spark,
@@ -39,12 +40,13 @@ class TimeEmpty(TypedDict):
 class Story:
     """One recording with what was said at each moment of it, and the ``zone`` in which times are shown.
 
-    ``before`` is the moment before the first, where only a part of the recording is told.
+    ``before`` is the moment before the first, where only a part of the recording is told, and ``origin_s`` when all of it begins.
     """
 
     recorded: Recorded
     moments: Sequence[Moment]
     before: Moment | None = None
+    origin_s: float | None = None
     fixes: Sequence[Fix] = ()
     zone: tzinfo = UTC
 
@@ -120,7 +122,7 @@ def as_text(story: Story, columns: int | None = None) -> str:
         *_present(story),
         answer_of(story),
         "",
-        f"{story.recorded.name}: {type_of(story.recorded.resource)}, {_timing(story)}",
+        f"{printable(story.recorded.name)}: {type_of(story.recorded.resource)}, {_timing(story)}",
         _balance_line(story, columns),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
@@ -219,11 +221,12 @@ def page_for(story: Story, emptied_s: float) -> Moment | None:
 
 def clock_of(story: Story) -> Callable[[float], str]:
     """Times as dates, or in hours and minutes from the first row where it counts from 0."""
-    if is_dated(story.start_s):
+    origin_s = story.start_s if story.origin_s is None else story.origin_s
+    if is_dated(origin_s):
         return lambda at: recorded_time(at, story.zone)
 
     def text(at: float) -> str:
-        return f"{recorded_time(at - story.start_s):>9}"
+        return f"{recorded_time(at - origin_s):>9}"
 
     return text
 

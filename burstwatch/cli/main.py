@@ -70,7 +70,7 @@ burstwatch help
 class Terminal:
     """The parts of the world that a command may touch: its streams, environment and clock. ``stdin`` reads at most so many bytes.
 
-    ``ask`` puts a question to whoever sits there; None where nobody does.
+    ``ask`` puts a question to whoever sits there; None where nobody does. ``typed`` are the words of the command line.
     """
 
     stdin: Callable[[int], bytes]
@@ -79,6 +79,7 @@ class Terminal:
     env: Mapping[str, str]
     clock: Callable[[], float]
     ask: Callable[[str], str] | None = None
+    typed: Sequence[str] = ()
 
     @property
     def columns(self) -> int | None:
@@ -87,7 +88,8 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """Print sentences on stdout, folded to fit."""
-        print(folded(text, self.columns), file=self.stdout, flush=True)
+        lines = "\n".join(map(printable, text.split("\n")))
+        print(folded(lines, self.columns), file=self.stdout, flush=True)
 
     def show_step(self, text: str) -> None:
         """Name what is waited for in one line of a terminal, in place of the last; an empty text removes that."""
@@ -95,6 +97,10 @@ class Terminal:
         # A line that the terminal folds would be left behind.
         line = text if columns is None else cut(text, columns - 1)
         print(f"\r{line}\033[K", end="", file=self.stderr, flush=True)
+
+    def tell_error(self, error: Exception) -> None:
+        """Print an error in one line, in which no shell runs what was typed."""
+        self.tell(_defused(_as_typed(error, self.typed), self.typed))
 
     def tell(self, text: str) -> None:
         """Print a line for people on stderr. Words that others chose, of files or of AWS, move no cursor."""
@@ -278,7 +284,9 @@ def run(
     ask: Callable[[str], str] | None = None,
 ) -> int:
     """The whole program, with its world as arguments. Returns the exit code."""
-    terminal = Terminal(stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock, ask=ask)
+    terminal = Terminal(
+        stdin=stdin, stdout=stdout, stderr=stderr, env=env, clock=clock, ask=ask, typed=args
+    )
     try:
         if not args:
             terminal.say(BEGIN)
@@ -297,7 +305,7 @@ def run(
         raise
     except (ValueError, OSError) as error:
         # Each of our own errors is a ValueError that already says what is allowed.
-        terminal.tell(_defused(_as_typed(error, args), args))
+        terminal.tell_error(error)
         return WRONG_INPUT
     return code
 
@@ -376,7 +384,9 @@ def _defused(text: str, args: Sequence[str]) -> str:
     """The text, of which no shell runs what was typed: that may have been copied from a name that somebody else chose."""
     # Of several values in one word each is answered by itself.
     words = {
-        part for arg in args for part in (arg, arg.partition("=")[2], *re.split(r"[=,\s]+", arg))
+        part
+        for arg in args
+        for part in (arg, str(Path(arg)), arg.partition("=")[2], *re.split(r"[=,\s]+", arg))
     }
     hostile = [word for word in words if RUNS.search(word)]
     forms = {form for word in hostile for form in (word, repr(word)[1:-1], " ".join(word.split()))}

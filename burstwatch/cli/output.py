@@ -39,7 +39,11 @@ def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
 
 def columns_of(stream: TextIO, env: Mapping[str, str]) -> int | None:
     """How many columns a terminal shows, or None on a pipe, where nothing is cut or folded."""
-    if not stream.isatty():
+    try:
+        is_terminal = stream.isatty()
+    except ValueError:  # closed by whoever reads it
+        is_terminal = False
+    if not is_terminal:
         return None
     stated = env.get("COLUMNS", "")
     if stated.isdecimal() and int(stated):

@@ -2,13 +2,13 @@
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from burstwatch.backtest.replay import Recorded
-from burstwatch.cli.main import Terminal
+from burstwatch.cli.main import OK, PARTIAL, WRONG_INPUT, Terminal
 from burstwatch.cli.values import add_kind_argument, kinds_of_type, seconds, size_gib
 from burstwatch.formatting import InputError
 from burstwatch.history.track import LOOK_BACK_S
@@ -43,6 +43,32 @@ USUAL_DELAY_S = 300.0
 
 class DoubtError(ValueError):
     """A recording is doubtful, and no doubt is allowed."""
+
+
+def use_each(subjects: Sequence[str], use: Callable[[str], None], terminal: Terminal) -> int:
+    """Use each of the recordings and resources that are named, and return the exit code. Of several, one that fails hides no other.
+
+    Raises:
+        ValueError: if the only one fails, or standard input is named twice.
+        OSError: if the only one cannot be read.
+    """
+    if subjects.count(STDIN) > 1:
+        msg = "standard input can be read once, and - is named several times"
+        raise ValueError(msg)
+    if len(subjects) == 1:
+        use(subjects[0])
+        return OK
+    used, is_doubted = 0, False
+    for subject in subjects:
+        try:
+            use(subject)
+            used += 1
+        except (ValueError, OSError) as error:
+            terminal.tell_error(error)
+            is_doubted = is_doubted or isinstance(error, DoubtError)
+    if is_doubted or not used:
+        return WRONG_INPUT
+    return PARTIAL if used < len(subjects) else OK
 
 
 def add_series_arguments(

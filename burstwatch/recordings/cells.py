@@ -183,7 +183,8 @@ def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
     for text in filter(None, (unit, in_name)):
         if text.lower() == "percentunit":
             return SeriesUnit(value=100.0, measure="percent")
-        if text.lower() in TIMES:
+        # (min) is the Minimum.
+        if text.lower() in TIMES and (text == unit or text.lower() != "min"):
             return SeriesUnit(measure="time")
         try:
             factor, is_rate = _unit(_alias(text), "", text)

@@ -126,7 +126,12 @@ def match_metrics(
         levels = _preferred(by_metric[resource.level_metric], resource.reporting.statistic)
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
-    chosen_by_metric |= _demand(by_metric, kind, notes, is_own=contents.about.is_own)
+    demand = _demand(by_metric, kind, notes, is_own=contents.about.is_own)
+    for metric, parts in demand.items():
+        if any(part.measure == "time" for part in parts):
+            msg = f"{name} has {metric} in a unit of time, and it is an amount: give the metric itself"
+            raise ValueError(msg)
+    chosen_by_metric |= demand
     # What CloudWatch itself has per second stays so.
     published_rates = {metric.name for metric in kind.demand_metrics if metric.is_rate}
     rates = frozenset(
@@ -169,7 +174,7 @@ def _chosen(series: Sequence[RecordedSeries], only: str) -> list[RecordedSeries]
     words = [
         part
         for part, names in names_of
-        if any(text in re.split(r"[\s,;={}\"']+", name) for name in names)
+        if any(text in re.split(r"[^\w-]+", name) for name in names)
     ]
     return whole or words or [part for part in series if text in part.label.lower()]
 

@@ -105,6 +105,10 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
     Raises:
         ValueError: if no program that is known wrote it, naming the place.
     """
+    for sign, most in MOST_OF.items():
+        if text.count(sign) > most:
+            msg = f"{name} has more than {most:,} times {sign!r}: {FEWER}"
+            raise ValueError(msg)
     text = unframed(text, name=name)
     start = text.lstrip()
     if not start:
@@ -114,10 +118,6 @@ def read_text(text: str, *, name: str, conventions: Conventions = NOTHING_STATED
         line = " ".join(start.splitlines()[0].split())[:80]
         msg = f"{name} has no data: it begins with {line!r}"
         raise ValueError(msg)
-    for sign, most in MOST_OF.items():
-        if text.count(sign) > most:
-            msg = f"{name} has more than {most:,} times {sign!r}: {FEWER}"
-            raise ValueError(msg)
     read = next((read for is_such, read in TEXT_FORMATS if is_such(start)), None)
     raw = read_table(text, name=name) if read is None else read(text, name=name)
     return read_cells(raw, conventions, name=name)

@@ -1,6 +1,5 @@
 """What the commands of an account print fits the terminal, at 40, 80 and 200 columns."""
 
-import io
 import os
 
 import pytest
@@ -9,6 +8,7 @@ from burstwatch.cli.main import run
 from tests.aws.doctored import deploy
 from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud
+from tests.terminals import Screen
 
 CALLS = (
     ("scan",), ("scan", "--past", "1d"), ("scan", "--cost"), ("advise", "--days", "3"), ("audit-alarms",),
@@ -16,13 +16,6 @@ CALLS = (
     ("snooze", "ID", "4h", "--reason", "INC-1"), ("unsnooze", "ID"), ("explain", "nothing-of-this-name"),
     ("backtest", "--from-account", "ID"),
 )  # fmt: skip
-
-
-class Screen(io.StringIO):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -43,7 +36,6 @@ def test_each_answer_fits(call: tuple[str, ...], columns: int, cloud: Cloud, acc
     out, err = Screen(), Screen()
     env = {**os.environ, "COLUMNS": f"{columns}", "NO_COLOR": "1"}
     run(words, stdout=out, stderr=err, env=env, clock=cloud.clock)
-    shown = f"{out.getvalue()}\n{err.getvalue()}".replace("\033[K", "")
-    lines = shown.splitlines()
+    lines = [*out.lines(), *err.lines()]
     assert any(lines)
     assert [line for line in lines if len(line) > columns and " " in line.strip()] == []

@@ -451,3 +451,29 @@ def test_a_time_that_may_be_two_days_is_refused_for_a_part(drain: Path) -> None:
     assert (code, "is not before --to" in err) == (2, True)
     code, out, _ = explain(str(drain), *GP2, "--every-period", "--from", "2030-01-01")
     assert (code, out) == (2, "")
+
+
+def test_a_part_keeps_the_clock_and_the_fixes_of_the_whole(drain: Path) -> None:
+    _, whole, _ = explain(str(drain), *GP2)
+    _, part, _ = explain(str(drain), *GP2, "--from", "8050")  # the page is at 8100
+    assert whole.splitlines()[0] == part.splitlines()[0]
+    fixes = [
+        json.loads(explain(str(drain), *GP2, "--json", *arguments)[1])["fixes"]
+        for arguments in ((), ("--from", "8050"))
+    ]
+    assert fixes[0]
+    assert fixes[0] == fixes[1]
+
+
+def test_a_name_of_a_file_moves_no_cursor(tmp_path: Path, drain: Path) -> None:
+    hostile = tmp_path / "a\x1b[31mred\nline.csv"
+    hostile.write_text(drain.read_text())
+    for command in (
+        ("explain", str(hostile)),
+        ("explain", str(hostile), str(drain)),
+        ("advise", str(hostile)),
+    ):
+        out, err = io.StringIO(), io.StringIO()
+        run([*command, *GP2], stdout=out, stderr=err, env={}, clock=lambda: 0.0)
+        assert "\x1b" not in out.getvalue() + err.getvalue()
+        assert "\nline.csv" not in out.getvalue()

@@ -1,6 +1,7 @@
 """What stands around a recording goes, and no row of it goes with that."""
 
 import json
+import time
 
 import pytest
 
@@ -118,3 +119,73 @@ def test_a_title_is_the_name_of_the_values_below_it() -> None:
     assert "BurstBalance Maximum" in series.names
     (series,) = read_text(f"Report for a volume\n{rows}", name="file").series
     assert not any("Report" in name for name in series.names)
+
+
+LONG = "Time,Metric,Value\n" + "".join(
+    f"{iso(t)},VolumeReadOps,{90_000 + n}\n" for n, (t, _) in enumerate(POINTS)
+)
+TEXT = f"METRICDATARESULTS\tm1\tVolumeReadOps\tComplete\nTIMESTAMPS\t{iso(POINTS[0][0])}\nVALUES\t90000.0\n"
+OPERATIONS = get_metric_statistics(POINTS).replace("BurstBalance", "VolumeReadOps")
+BALANCE = get_metric_statistics(POINTS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BALANCE}\n{LONG}", f"{BALANCE}\n{TEXT}", f"{LONG}\n{BALANCE}", f"{TEXT}\n{BALANCE}",
+        f"```\n{BALANCE}\n```\nand:\n{OPERATIONS}\n", f"```\n{BALANCE}\n```\n```\n{OPERATIONS}\n", "\n".join(f"> {line}" for line in table(POINTS).splitlines()) + "\n" + LONG,
+    ],
+    ids=["JSON, rows", "JSON, text", "rows, JSON", "text, JSON", "a fence, JSON", "a fence, an open fence", "a quotation, rows"],
+)  # fmt: skip
+def test_no_metric_is_lost_or_taken_for_another(text: str) -> None:
+    try:
+        series = [part for part in read_text(text, name="file").series if part.points]
+    except ValueError as error:
+        assert "file" in str(error)  # noqa: PT017 - either is right
+        return
+    names = " ".join(name for part in series for name in part.names)
+    assert "BurstBalance" in names
+    assert "VolumeReadOps" in names
+
+
+@pytest.mark.parametrize(
+    ("prompt", "heading"),
+    [("C:\\Users\\me> type q.csv", "Cloud time,BurstBalance"), ("D:\\data> type q.csv", "Date,BurstBalance"), ("[~]$ cat q.csv", "Time,BurstBalance"), ("T > cat q.csv", "Time,BurstBalance")],
+)  # fmt: skip
+def test_no_heading_goes_because_it_begins_like_a_prompt(prompt: str, heading: str) -> None:
+    rows = csv_of([(iso(t), v) for t, v in POINTS], heading)
+    (series,) = (part for part in read_text(f"{prompt}\n{rows}", name="file").series if part.points)
+    assert "BurstBalance" in series.names
+
+
+@pytest.mark.parametrize(
+    "title", ["BurstBalance % head", "Disk report\n────────────", "usage > 50", "a # b"]
+)
+def test_a_title_that_looks_like_a_prompt_or_a_rule_hides_nothing(title: str) -> None:
+    assert read(f"{title}\n{table(POINTS)}") == POINTS
+
+
+def test_a_rule_above_rows_with_blanks_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="file"):
+        read_text(
+            "Disk report\n────────────\n2026-11-24 12:00  50\n2026-11-24 12:05  49\n", name="file"
+        )
+
+
+def test_curly_quotes_inside_of_straight_ones_stay() -> None:
+    text = get_metric_statistics(POINTS).replace("BurstBalance", "db “A” BurstBalance")
+    (series,) = read_text(text, name="file").series
+    assert "db “A” BurstBalance" in series.names
+
+
+@pytest.mark.parametrize("between", [" x\n", "\n\x1e", "\n$ \n"])
+def test_many_documents_with_words_between_take_time_by_their_number(between: str) -> None:
+    def seconds(count: int) -> float:
+        text = between.join(
+            f'{{"time": {1_794_949_200 + 300 * n}, "BurstBalance": 50}}' for n in range(count)
+        )
+        began = time.process_time()
+        read_text(text, name="file")
+        return time.process_time() - began
+
+    assert seconds(8_000) < 8 * seconds(2_000) + 0.5

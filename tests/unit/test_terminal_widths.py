@@ -1,6 +1,5 @@
 """Whatever is printed fits the terminal: help, answers, tables and errors, at 40, 80 and 200 columns."""
 
-import io
 import shlex
 import subprocess
 
@@ -8,6 +7,7 @@ import pytest
 
 from burstwatch.cli.main import command_names, run
 from burstwatch.formatting import command_line, folded, folded_command, table, width_of
+from tests.terminals import Screen
 
 WIDTHS = (40, 80, 200)
 CALLS = (
@@ -19,17 +19,10 @@ CALLS = (
 )  # fmt: skip
 
 
-class Screen(io.StringIO):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 def printed(columns: int, *args: str) -> list[str]:
-    screen = Screen()
-    run(args, stdout=screen, stderr=screen, env={"COLUMNS": f"{columns}", "NO_COLOR": "1"}, clock=lambda: 0.0)  # fmt: skip
-    return screen.getvalue().splitlines()
+    out, err = Screen(), Screen()
+    run(args, stdout=out, stderr=err, env={"COLUMNS": f"{columns}", "NO_COLOR": "1"}, clock=lambda: 0.0)  # fmt: skip
+    return [*out.lines(), *err.lines()]
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
@@ -71,6 +64,22 @@ def test_a_command_that_is_folded_runs_as_the_same_words(columns: int) -> None:
         for text in (line, folded_command(line, columns))
     )
     assert parts == whole
+
+
+@pytest.mark.parametrize("columns", [20, 60, 100])
+def test_the_command_of_a_fix_is_the_same_in_a_narrow_terminal(columns: int) -> None:
+    line = "aws ec2 stop-instances --instance-ids i-1 && aws ec2 wait instance-stopped --filters 'Name=tag:a,Values=b' && echo \"it's done\""
+    joined = folded_command(f"  {line}", columns).replace(" \\\n", "").split()
+    assert joined == line.split()
+
+
+@pytest.mark.parametrize(
+    "text", ["", " " * 50, "\t" * 30, "# it's a comment of some length", "x" * 500]
+)
+def test_odd_lines_are_folded_too(text: str) -> None:
+    assert all(width_of(line) <= 20 for line in folded(text, 20).split("\n"))
+    assert folded_command(text, 1_000) == text
+    folded_command(text, 10)
 
 
 @pytest.mark.parametrize("columns", WIDTHS)

@@ -18,7 +18,7 @@ from burstwatch.cli.advised import AdviceRecord, as_markdown, as_page, as_report
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KEEP_HELP, PastQuestion, read_kept, records_of_region
 from burstwatch.cli.judging import add_settings_of_deployment, config_of
-from burstwatch.cli.main import PARTIAL, Terminal, describe
+from burstwatch.cli.main import OK, PARTIAL, Terminal
 from burstwatch.cli.output import painter
 from burstwatch.cli.recorded import (
     FORMATS,
@@ -26,11 +26,12 @@ from burstwatch.cli.recorded import (
     names_file,
     read_recorded,
     subjects_of,
+    use_each,
 )
 from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import days as read_days
 from burstwatch.config import Config
-from burstwatch.formatting import InputError
+from burstwatch.formatting import InputError, printable
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
@@ -84,8 +85,16 @@ def run(args: Namespace, terminal: Terminal) -> int:
         check_target(args.html, inputs=[*filter(names_file, args.series)])
     read_kept(_question(args))  # refuses early what it is not
     problems: list[str] = []
+    code = OK
     if subjects := subjects_of(args):
-        place, records = _of_subjects(subjects, args, terminal, problems)
+        advised: list[tuple[str, AdviceRecord]] = []
+        code = use_each(
+            subjects, lambda subject: advised.append(_of_subject(subject, args, terminal)), terminal
+        )
+        if not advised:
+            return code
+        place = ", ".join(dict.fromkeys(place for place, _ in advised))
+        records = [record for _, record in advised]
     else:
         place, records = _of_account(args, terminal, problems)
     records = sorted(records, key=lambda record: tuple(record["order"]))
@@ -104,11 +113,11 @@ def run(args: Namespace, terminal: Terminal) -> int:
     else:
         paint = painter(terminal.stdout, terminal.env)
         report = as_report(records, paint=paint, columns=terminal.columns)
-        terminal.say(place)
+        terminal.say(printable(place))
         print(report, file=terminal.stdout)
     for problem in problems:
         terminal.tell(problem)
-    return PARTIAL if problems else 0
+    return PARTIAL if problems else code
 
 
 def _check(args: Namespace) -> None:
@@ -117,33 +126,27 @@ def _check(args: Namespace) -> None:
     if not 1 <= days <= FIVE_MINUTES_KEPT.value:
         msg = f"is {days:g}; allowed: 1 to {FIVE_MINUTES_KEPT.value:g}: CloudWatch keeps five-minute datapoints so long"
         raise InputError(msg, name="days")
-    is_file = any(map(names_file, subjects_of(args)))
+    are_files = [*map(names_file, subjects_of(args))]
     of_account = {"days": args.days, "keep": args.keep, "profile": args.profile, "all_regions": args.all_regions or None}  # fmt: skip
     of_file = {"type": args.type, "size_gib": args.size_gib, "spec": args.spec or None, "only": args.only or None, "period_s": args.period_s}  # fmt: skip
-    for name, value in (of_account if is_file else of_file).items():
+    refused = of_account if any(are_files) else {}
+    refused |= of_file if not all(are_files) or not are_files else {}
+    for name, value in refused.items():
         if value is not None:
-            subject = "the account, and not for a file" if is_file else "a file, and none is given"
+            subject = (
+                "a file, and none is given"
+                if name in of_file
+                else "the account, and not for a file"
+            )
+            if name in of_file and any(are_files):
+                subject = "a file, and a resource of the account is named too"
             msg = f"--{name.replace('_', '-')} is for {subject}"
             raise ValueError(msg)
 
 
-def _of_subjects(
-    subjects: Sequence[str], args: Namespace, terminal: Terminal, problems: list[str]
-) -> tuple[str, list[AdviceRecord]]:
-    """The advice for each of the recordings and resources that are named; of several, one that fails goes into ``problems``."""
-    places, records = list[str](), list[AdviceRecord]()
-    for subject in subjects:
-        try:
-            of = _of_file if names_file(subject) else _of_resource
-            place, record = of(subject, args, terminal)
-        except (ValueError, OSError) as error:
-            if len(subjects) == 1:
-                raise
-            problems.append(describe(error))
-            continue
-        places.append(place)
-        records.append(record)
-    return ", ".join(dict.fromkeys(places)), records
+def _of_subject(subject: str, args: Namespace, terminal: Terminal) -> tuple[str, AdviceRecord]:
+    """The advice for one recording or resource that is named, with its place."""
+    return (_of_file if names_file(subject) else _of_resource)(subject, args, terminal)
 
 
 def _of_resource(subject: str, args: Namespace, terminal: Terminal) -> tuple[str, AdviceRecord]:

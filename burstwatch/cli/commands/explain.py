@@ -17,18 +17,18 @@ from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
-from burstwatch.cli.main import OK, PARTIAL, WRONG_INPUT, Terminal, describe
+from burstwatch.cli.main import Terminal
 from burstwatch.cli.output import painter
 from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import (
     FORMATS,
-    DoubtError,
     add_series_arguments,
     check_times,
     conventions_of,
     names_file,
     read_recorded,
     subjects_of,
+    use_each,
 )
 from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import hours
@@ -36,8 +36,7 @@ from burstwatch.config import Config
 from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import InputError, balance, inert, recorded_time, span, table
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
-from burstwatch.kinds.base import Kind, RatesByMetric
-from burstwatch.recordings.reading import STDIN
+from burstwatch.kinds.base import RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
 from burstwatch.recordings.times import TIMES, date_order, read_times
 
@@ -112,25 +111,16 @@ def _tell_several(subjects: Sequence[str], args: Namespace, terminal: Terminal) 
         if getattr(args, name):
             msg = f"--{name.replace('_', '-')} is for one recording or resource, and {len(subjects)} are named"
             raise ValueError(msg)
-    if subjects.count(STDIN) > 1:
-        msg = "standard input can be read once, and - is named several times"
-        raise ValueError(msg)
-    told, is_doubted = 0, False
-    for subject in subjects:
-        try:
-            story = _story_of(subject, args, terminal)
-        except (ValueError, OSError) as error:
-            terminal.tell(describe(error))
-            is_doubted = is_doubted or isinstance(error, DoubtError)
-            continue
-        told += 1
-        if args.json:
-            print(_document(story, subject), file=terminal.stdout, flush=True)
-        else:
-            terminal.say(f"{inert(subject)}: {present_of(story)}; {answer_of(story)}")
-    if is_doubted or not told:
-        return WRONG_INPUT
-    return PARTIAL if told < len(subjects) else OK
+    return use_each(subjects, partial(_tell_line, args=args, terminal=terminal), terminal)
+
+
+def _tell_line(subject: str, args: Namespace, terminal: Terminal) -> None:
+    """Print one line, or one document."""
+    story = _story_of(subject, args, terminal)
+    if args.json:
+        print(_document(story, subject), file=terminal.stdout, flush=True)
+    else:
+        terminal.say(f"{inert(subject)}: {present_of(story)}; {answer_of(story)}")
 
 
 def _story_of(subject: str, args: Namespace, terminal: Terminal) -> Story:
@@ -151,9 +141,10 @@ def _story_of(subject: str, args: Namespace, terminal: Terminal) -> Story:
         recorded=within,
         moments=moments,
         before=all_moments[first - 1] if first else None,
+        origin_s=recorded.samples[0].t_s,
         zone=_zone(args),
     )
-    return replace(story, fixes=_fixes(story, recorded.kind))
+    return replace(story, fixes=_fixes(story, recorded))
 
 
 def _zone(args: Namespace) -> tzinfo:
@@ -296,13 +287,13 @@ def _as_rows(
     ]
 
 
-def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
-    """Find the fixes that would have helped at the last page, by the load and the balance of that time."""
-    bucket = story.recorded.resource.bucket
+def _fixes(story: Story, recorded: Recorded) -> tuple[Fix, ...]:
+    """Find the fixes that would have helped at the last page, by the load and the balance of that time in the whole recording."""
+    bucket = recorded.resource.bucket
     if bucket is None or not story.pages:
         return ()
     page_s = story.pages[-1].t_s
-    all_levels, all_demand = story.recorded.points
+    all_levels, all_demand = recorded.points
     levels = [level for level in all_levels if page_s - BEFORE_PAGE_S <= level.start_s < page_s]
     demand = [point for point in all_demand if page_s - BEFORE_PAGE_S <= point.start_s < page_s]
     if not levels:
@@ -311,17 +302,17 @@ def _fixes(story: Story, kind: Kind) -> tuple[Fix, ...]:
     if demand_rate <= bucket.refill:
         return ()
     credits_left = levels[-1].ratio * bucket.capacity
-    return kind.what_helps(
-        story.recorded.resource, credits_left, demand_rate, _recent_rates(story, kind, page_s)
+    return recorded.kind.what_helps(
+        recorded.resource, credits_left, demand_rate, _recent_rates(recorded, page_s)
     )
 
 
-def _recent_rates(story: Story, kind: Kind, page_s: float) -> RatesByMetric:
+def _recent_rates(recorded: Recorded, page_s: float) -> RatesByMetric:
     """The mean rates before a page, by metric."""
     recent = [
-        sample for sample in story.recorded.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s
+        sample for sample in recorded.samples if page_s - BEFORE_PAGE_S <= sample.t_s < page_s
     ]
-    periods = rates_by_period(recent, kind, story.recorded.period_s)
+    periods = rates_by_period(recent, recorded.kind, recorded.period_s)
     names = {name for rates in periods for name in rates}
     return {name: fmean(rates[name] for rates in periods if name in rates) for name in names}
 

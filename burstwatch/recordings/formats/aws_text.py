@@ -46,6 +46,10 @@ def read_aws_text(text: str, *, name: str) -> RawContents:
     lists = _two_lists(text.splitlines())
     if lists is not None:
         return read_all([lists], name=name)
+    for number, row in enumerate(text.splitlines(), start=1):
+        if row.startswith(("{", "[")):
+            msg = f"{name} has JSON behind rows, in line {number}: give each as a file"
+            raise ValueError(msg)
     if any(map(ALIGNED.match, text.splitlines())):
         text = re.sub(r" {2,}", "\t", text)
     return read_all(list(_answers(text, name)), name=name)
@@ -71,9 +75,6 @@ def _statistics_answers(rows: Sequence[str], name: str) -> Iterator[dict[str, An
     """One answer for each label with the datapoints below it."""
     label, datapoints = "", list[dict[str, Any]]()
     for number, row in enumerate(rows, start=1):
-        if row.startswith(("{", "[")):
-            msg = f"{name} has JSON behind rows, in line {number}: give each as a file"
-            raise ValueError(msg)
         mark, *cells = row.split("\t")
         if mark == "DATAPOINTS":
             datapoints.append(_datapoint(cells, f"{name} line {number}"))

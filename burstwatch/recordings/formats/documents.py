@@ -24,6 +24,8 @@ JsonDocument: TypeAlias = Any  # whatever JSON holds
 
 #: Deeper than any program writes, and so many that a fortnight of minutes of five metrics fits.
 DEEPEST_YAML, MOST_TOKENS = 64, 2_000_000
+#: Blanks, and the sign that separates records (RFC 7464).
+BETWEEN = frozenset(" \t\r\n\x1e")
 #: What stands behind a document and is none of words.
 JSON_SIGNS = frozenset('{[]},:"0123456789')
 NOT_NESTED = frozenset(
@@ -182,7 +184,7 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
 
 def _behind(text: str, at: int, name: str) -> int:
     """Where the next document begins: behind blanks, or behind words such as a prompt or a signature."""
-    while at < len(text) and text[at] in " \t\r\n":
+    while at < len(text) and text[at] in BETWEEN:
         at += 1
     if at == len(text) or text[at] in JSON_SIGNS:
         return at

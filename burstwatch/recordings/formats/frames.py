@@ -5,7 +5,8 @@ Lines that go become empty, so that each of the others keeps its number. A line 
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import compress, zip_longest
 
 #: So much of a text shows its frame.
 HEAD = 4_000
@@ -20,12 +21,17 @@ FENCES = ("```", "~~~")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 #: A prompt of any shell, or of psql and MySQL, with a command that asks for data behind it.
 PROMPT = re.compile(
-    r"(?P<prompt>[^\n,;\t{]{0,80}?[$%>\u276f\u279c\u03bb\u2717\u00bb]|[^\n,;\t{#]{1,80}?#)\s*"
-    r"(?:sudo |\w+=\S+ )*(?:aws|cat|curl|jq|head|tail|less|more|type|gc|grep|awk|psql|mysql|kubectl|docker|ssh|python3?|gh|promtool|burstwatch"
-    r"|(?:Get|Import)-\w+|\(Get-\w+|select|SELECT|\\[xgG])(?![\w,;\t=:])"
+    r"(?P<prompt>[^\n,;\t{|]{0,80}?[$%>\u276f\u279c\u03bb\u2717\u00bb]|[^\n,;\t{|#]{1,80}?#)\s*"
+    r"(?:sudo |\w+=\S+ )*(?:(?:aws|cat|curl|jq|head|tail|less|more|type|gc|grep|awk|psql|mysql|kubectl|docker|ssh|python3?|gh|promtool"
+    r"|burstwatch|(?:Get|Import)-\w+|\(Get-\w+|select|SELECT)\s+\S|\\[xgG]\s*$)",
+    re.MULTILINE,
 )
 #: How a command goes on in the next line, in a shell of Unix, PowerShell and Windows.
+SIGNS = frozenset("$%#>\u276f\u279c\u03bb\u2717\u00bb")
+DRIVE = re.compile(r"(?:PS )?[A-Z]:\\")
 GOES_ON = ("\\", "`", "^")
+#: How rows of the AWS CLI's text begin.
+AWS_MARKS = ("DATAPOINTS\t", "METRICDATARESULTS\t", "TIMESTAMPS\t", "VALUES\t")
 STARTS_JSON = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 #: A row of data: nothing but times, numbers, units and marks.
 TIME_WORD = re.compile(r"\d{4}-\d\d-\d\d\S*|\d\d?[./]\d\d?[./]\d{2,4}\S*|1\d{9}(?:\d{3})?")
@@ -41,38 +47,52 @@ def unframed(text: str, *, name: str) -> str:
         ValueError: if rows stand inside and outside of a frame.
     """
     plain = CONTROLS.sub("", text) if "\x1b" in text else text
-    plain = _without_commands(_inside_fences(_without_quotes(plain), name))
+    plain = _without_commands(_inside_fences(_without_quotes(plain, name), name))
     return _from_json(_with_straight_quotes(plain))
 
 
 def is_row(line: str) -> bool:
-    """True if a line is a row of data: a time and a number, and no word."""
+    """True if a line is data: cells of which one is a time and another a number, or a row of the AWS CLI's text."""
+    if line.startswith(AWS_MARKS):
+        return True
+    cells = [cell.strip(' "') for cell in re.split(r"[,;\t]", line)]
+    if len(cells) > 1 and _has_time_and_number(cells):
+        return True
     words = [word for word in re.split(r"[\s,;\"|]+", line) if word]
-    has_time = any(map(TIME_WORD.fullmatch, words))
-    has_number = any(
-        NUMBER_WORD.fullmatch(word) and not TIME_WORD.fullmatch(word) for word in words
-    )
     patterns = (TIME_WORD, NUMBER_WORD, OTHER_WORD)
-    return has_time and has_number and all(_is_any(word, patterns) for word in words)
+    return _has_time_and_number(words) and all(_is_any(word, patterns) for word in words)
+
+
+def _has_time_and_number(words: Sequence[str]) -> bool:
+    times = [TIME_WORD.fullmatch(word) is not None for word in words]
+    numbers = (NUMBER_WORD.fullmatch(word) is not None for word in words)
+    return any(times) and any(
+        is_number and not is_time for is_time, is_number in zip(times, numbers, strict=True)
+    )
+
+
+def _is_data(line: str) -> bool:
+    """True for a row, and for what begins a document of JSON."""
+    return is_row(line) or line.startswith(("{", "["))
 
 
 def _is_any(word: str, patterns: Sequence[re.Pattern[str]]) -> bool:
     return any(pattern.fullmatch(word) for pattern in patterns)
 
 
-def _blanked(text: str, is_dropped: Callable[[str], bool]) -> str:
-    """The text with an empty line in place of each that is dropped and is no row."""
-    lines = text.splitlines()
-    return "\n".join("" if is_dropped(line) and not is_row(line) else line for line in lines)
-
-
-def _without_quotes(text: str) -> str:
+def _without_quotes(text: str, name: str) -> str:
     head = [line for line in text[:HEAD].splitlines() if line.strip()]
     quoted = sum(QUOTE.match(line) is not None for line in head)
     if quoted < 2 or quoted < QUOTED * len(head):  # noqa: PLR2004 - one is a prompt
         return text
-    inner = _blanked(text, lambda line: QUOTE.match(line) is None)
-    return "\n".join(QUOTE.sub("", line, count=1) for line in inner.splitlines())
+    lines = text.splitlines()
+    outside = next(
+        (n for n, line in enumerate(lines) if not QUOTE.match(line) and _is_data(line)), None
+    )
+    if outside is not None:
+        msg = f"{name} has rows in a quotation, and others outside, such as line {outside + 1}: give one of them"
+        raise ValueError(msg)
+    return "\n".join(QUOTE.sub("", line, count=1) if QUOTE.match(line) else "" for line in lines)
 
 
 def _inside_fences(text: str, name: str) -> str:
@@ -82,21 +102,21 @@ def _inside_fences(text: str, name: str) -> str:
     fences = [n for n, line in enumerate(lines) if FENCE.match(line)]
     if not fences:
         return text
-    inside = {
-        n
-        for first, last in zip(fences[::2], fences[1::2], strict=False)
-        for n in range(first, last)
-    }
+    is_inside = bytearray(len(lines))
+    # The last fence may be open; the only one may be an end.
+    for first, last in zip_longest(fences[::2], fences[1::2], fillvalue=len(lines)):
+        is_inside[first:last] = b"\1" * (last - first)
     if len(fences) == 1:
-        inside = {*range(len(lines))}
-    rows = [n for n, line in enumerate(lines) if n not in inside and is_row(line)]
-    if rows and any(is_row(lines[n]) for n in inside):
-        msg = f"{name} has rows inside of a Markdown fence, and others outside, such as line {rows[0] + 1}: give one of them"
+        is_inside = bytearray(b"\1" * len(lines))
+    outside = next((n for n, line in enumerate(lines) if not is_inside[n] and _is_data(line)), None)
+    if outside is not None and any(map(_is_data, compress(lines, is_inside))):
+        msg = f"{name} has rows inside of a Markdown fence, and others outside, such as line {outside + 1}: give one of them"
         raise ValueError(msg)
-    inside = inside if not rows else {*range(len(lines))}
-    return "\n".join(
-        line if n in inside and n not in fences else "" for n, line in enumerate(lines)
-    )
+    for n in fences:
+        lines[n] = ""
+    if outside is not None:
+        return "\n".join(lines)
+    return "\n".join(line if inside else "" for line, inside in zip(lines, is_inside, strict=True))
 
 
 def _without_commands(text: str) -> str:
@@ -107,23 +127,34 @@ def _without_commands(text: str) -> str:
     if match is None:
         return text
     words_above = {line for line in head[: head.index(match.string)] if not is_row(line)}
-    # The folder in a prompt changes; who is asked, and the sign, stay.
-    sign = match["prompt"].strip()
-    begins = re.match(r"[^\s:~/=]+", sign)
-    prompt = begins[0] if begins else sign.split()[0]
+    prompt = _beginning(match["prompt"].strip())
     goes_on, lines = False, list[str]()
     for line in text.splitlines():
-        is_prompt = line.lstrip().startswith(prompt) or line in words_above
+        is_prompt = line in words_above or _is_prompt(line.lstrip(), prompt)
         is_command = (goes_on or is_prompt) and not is_row(line)
         goes_on = is_command and line.rstrip().endswith(GOES_ON)
         lines.append("" if is_command else line)
     return "\n".join(lines)
 
 
+def _beginning(prompt: str) -> str:
+    """What a prompt begins with in another folder too: the drive, who is asked, or its sign."""
+    drive = DRIVE.match(prompt)
+    if drive is not None:
+        return drive[0]
+    begins = re.match(r"[^\s:~/=]+", prompt)
+    is_telling = begins is not None and (len(begins[0]) > 1 or begins[0] in SIGNS)
+    return begins[0] if begins is not None and is_telling else prompt.split(maxsplit=1)[0]
+
+
+def _is_prompt(line: str, beginning: str) -> bool:
+    """True if a line begins as the prompt did, and has a sign of a prompt."""
+    return line.startswith(beginning) and not SIGNS.isdisjoint(line)
+
+
 def _with_straight_quotes(text: str) -> str:
-    """JSON with the quotes that a chat has made curly."""
-    is_json = STARTS_JSON.match(text.lstrip()) is not None
-    return text.translate(CURLY) if is_json and "\u201c" in text[:HEAD] else text
+    """JSON with the quotes that a chat has made curly: it has no straight ones."""
+    return text.translate(CURLY) if "\u201c" in text[:HEAD] and '"' not in text else text
 
 
 def _from_json(text: str) -> str:
@@ -157,10 +188,13 @@ def next_document(text: str, at: int) -> int:
         ValueError: for a row of data, with the place where it begins.
     """
     place = at
-    for line in text[at:].splitlines(keepends=True):
-        if line.lstrip().startswith(("{", "[")) and place > at:
+    while place < len(text):
+        end = text.find("\n", place)
+        end = len(text) if end < 0 else end
+        line = text[place:end]
+        if place > at and line.lstrip().startswith(("{", "[")):
             return place + len(line) - len(line.lstrip())
         if is_row(line):
             raise ValueError(place)
-        place += len(line)
+        place = end + 1
     return len(text)

@@ -160,13 +160,13 @@ def _no_times(
     headings: Sequence[Sequence[str]], rows: Sequence[TextRow], name: str
 ) -> NoTimesError:
     """Say of rows without a time what is missing."""
-    is_counted = len(headings) > 1 and _is_number(headings[-1][0])
+    is_counted = len(headings) > 1 and _is_number("".join(headings[-1][:1]))
     if is_counted and any(map(is_metric_name, headings[0])):
         msg = f"{name} line {rows[1].line}: the first column, {short(headings[0][0])!r}, is no time: name the column of times t_s or Time"
         return NoTimesError(msg)
     msg = f"{name}: no rows with a time and values under a heading"
     if headings:
-        msg = f"{msg}: the last row begins with {short(headings[-1][0])!r}; a time is {TIMES}"
+        msg = f"{msg}: the last row begins with {short(''.join(headings[-1][:1]))!r}; a time is {TIMES}"
     return NoTimesError(msg)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from burstwatch.recordings.formats.layouts import TextRow, first_line
 from burstwatch.recordings.formats.table import read_rows
-from burstwatch.recordings.raw import RawContents
+from burstwatch.recordings.raw import NoTimesError, RawContents
 
 #: So much of a text shows that it is one.
 HEAD, FIRST_LINES = 4_000, 12
 #: What begins a row in psql, MySQL and ClickHouse.
-ROW = re.compile(r"-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,}|Row \d+:|─+")
+ROW = re.compile(r"-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,}|Row \d+:")
 #: PowerShell has a blank before the colon, which YAML has not.
 LISTED = re.compile(r"(?P<name>[A-Za-z_]\w*) +: ?(?P<value>.*)")
 FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w .()/%-]*?)\s*[:|] ?(?P<value>.*)")
@@ -31,6 +31,11 @@ def read_vertical(text: str, *, name: str) -> RawContents:
         ValueError: naming the row, the cell and what is allowed.
     """
     rows = list(_rows(text))
+    if not rows:
+        msg = (
+            f"{name} has a line for each cell, and no rows with a time and values: write it as CSV"
+        )
+        raise NoTimesError(msg)
     headings = list(dict.fromkeys(heading for _, row in rows for heading in row))
     cells = [
         TextRow(line=line, cells=[row.get(heading, "") for heading in headings])
@@ -50,6 +55,12 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     for number, line in enumerate(lines, start=1):
         is_mark = ROW.fullmatch(line.strip()) is not None
         match = None if is_mark else FIELD.fullmatch(line)
+        if row and match is None and not has_marks and line[:1].isspace() and line.strip():
+            last = [*row][-1]
+            row[last] = (
+                f"{row[last]} {line.strip()}"  # a value that is longer than the terminal was
+            )
+            continue
         if row and (match is None or match["name"] in row):
             yield begin, row
             row, is_open = {}, not has_marks
