@@ -277,7 +277,7 @@ def _headings(rows: Sequence[list[str]], cells_of_data: Sequence[str]) -> _Headi
         periods=periods,
         time=time,
         has_time_name=has_time_name,
-        zone=_zone_of(last[time]) if rows else "",
+        zone=_zone_of(last[time]) if rows and time < width else "",
     )
 
 
