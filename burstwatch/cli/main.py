@@ -6,19 +6,15 @@ Exit codes: 0 fine, 1 a partial result, 2 wrong input or configuration.
 import argparse
 import ast
 import codecs
-import logging
 import os
 import re
-import shutil
 import sys
 import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
-from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import iter_modules
@@ -124,7 +120,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def format_usage(self) -> str:
         """The arguments without their options, which the help lists below."""
-        columns = shutil.get_terminal_size().columns
+        columns = _help_columns()
         return folded(f"usage: {self.prog} {' '.join(self._words_of_usage())}\n", columns)
 
     def _words_of_usage(self) -> Iterator[str]:
@@ -145,7 +141,7 @@ class CommandParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """The usage, what it does, its options, and an example."""
         self.usage = self.format_usage().removeprefix("usage: ").rstrip()
-        columns = shutil.get_terminal_size().columns
+        columns = _help_columns()
         example = folded_command(f"  {self.example}", columns)
         return f"{super().format_help()}\nexample:\n{example}\n"
 
@@ -173,6 +169,13 @@ class CommandParser(argparse.ArgumentParser):
         return [*self._actions]
 
 
+def _help_columns() -> int:
+    """How wide the help may be, as argparse finds it."""
+    import shutil  # noqa: PLC0415 - of help alone
+
+    return shutil.get_terminal_size().columns
+
+
 class _Commands(CommandParser):
     """The parser above the commands: its help lists them in groups. ``by_name`` has the parsers of the commands that were imported."""
 
@@ -184,7 +187,7 @@ class _Commands(CommandParser):
 
     def format_help(self) -> str:
         """The commands by what they are for, each with one sentence."""
-        columns = shutil.get_terminal_size().columns
+        columns = _help_columns()
         lines = [f"usage: {self.prog} COMMAND ...", "", str(self.description), ""]
         width = max(map(len, command_names())) + 4
         outlines = {name: outline_of(name) for name in command_names()}
@@ -218,8 +221,8 @@ def command_names() -> list[str]:
 
 def outline_of(command: str) -> Outline:
     """The outline of a command, read from its source: to import all of them takes ten times as long."""
-    source = files(commands).joinpath(f"{command.replace('-', '_')}.py").read_text(encoding="utf-8")
-    module = ast.parse(source)
+    (folder,) = commands.__path__
+    module = ast.parse(Path(folder, f"{command.replace('-', '_')}.py").read_text(encoding="utf-8"))
     (group,) = (
         ast.literal_eval(node.value)
         for node in module.body
@@ -258,6 +261,8 @@ def _module(command: str) -> Any:  # noqa: ANN401 - a module
 
 def _nearest(text: str, names: Sequence[str]) -> str:
     """``, did you mean 'scan'?`` where something that is allowed is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a slip of the finger
+
     return _suggested(get_close_matches(text.lower(), names, n=2, cutoff=0.7))
 
 
@@ -338,6 +343,8 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     if threading.active_count() > 1:  # a call of AWS that hangs must not keep the process
+        import logging  # noqa: PLC0415 - nearly no command logs
+
         logging.shutdown()
         os._exit(code)
     sys.exit(code)

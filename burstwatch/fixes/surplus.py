@@ -1,8 +1,8 @@
 """What surplus CPU credits cost: AWS's rule played over a load, and what AWS has charged."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket
 from burstwatch.fixes.prices import HOURS_A_MONTH
@@ -79,7 +79,7 @@ def charged_a_month(bucket: Bucket, loads: Sequence[float | None], period_s: flo
     saved is saved where they spend less. From there, one round of them leads to what each further one begins with.
     """
     known = [load for load in loads if load is not None]
-    spends_more = bool(known) and fmean(known) > bucket.refill
+    spends_more = bool(known) and math.fsum(known) > bucket.refill * len(known)
     _, level = charged(
         bucket, loads, period_s, -bucket.capacity if spends_more else bucket.capacity
     )
