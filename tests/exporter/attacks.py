@@ -336,6 +336,10 @@ def exporter(folder: Path) -> Iterator[Target]:
         exposed.kill()
 
 
+#: So long an attack goes on until it is refused once.
+PATIENCE_S = 120.0
+
+
 def refusals(page: bytes) -> float:
     """All that the page counts as refused."""
     lines = (
@@ -355,8 +359,8 @@ def in_threads(attack: Attack, threads: int, target: Target, stop: Stop) -> None
         one.join()
 
 
-def attacked(target: Target, name: str, *, seconds: float) -> Outcome:
-    """Scrape as an honest client while it is attacked, and once after it."""
+def attacked(target: Target, name: str, *, seconds: float, until_refused: bool) -> Outcome:
+    """Scrape as an honest client while it is attacked, and once after it; ``until_refused`` at least, on a machine as busy as it likes."""
     attack, threads = ATTACKS[name]
     fork = multiprocessing.get_context("fork")
     stop, scrapes, failed = fork.Event(), 0, 0
@@ -367,7 +371,10 @@ def attacked(target: Target, name: str, *, seconds: float) -> Outcome:
     attackers = fork.Process(target=in_threads, args=(attack, threads, target, stop))
     attackers.start()
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    last = end + PATIENCE_S
+    while (now := time.monotonic()) < end or (
+        until_refused and now < last and refusals(page) == before
+    ):
         began = time.monotonic()
         try:
             status, page = request(target, basic(PASSWORD), HONEST)
