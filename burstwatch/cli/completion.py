@@ -84,16 +84,8 @@ def _flag(action: Action) -> Flag:
 def _values(action: Action) -> tuple[str, ...]:
     if action.choices:
         return tuple(map(str, action.choices))
-    of_names = {
-        "kind": tuple(find_kinds()),
-        "type": tuple(CATALOGUE),
-        "fail_on": FAILING,
-        "set": tuple(f"{setting.name}=" for setting in SETTINGS),
-        "region": _of_account()[0],
-        "profile": _of_account()[1],
-        "timezone": tuple(sorted(available_timezones())),
-    }
-    return of_names.get(action.dest, ())
+    names = NAMES.get(action.dest)
+    return names() if names else ()
 
 
 @cache
@@ -105,6 +97,18 @@ def _of_account() -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
     regions, profiles = configured_names()
     return regions, tuple(name for name in profiles if PLAIN.fullmatch(name))
+
+
+#: The values of arguments that argparse does not know, each asked for once: the script is made as a shell starts.
+NAMES: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "kind": lambda: tuple(find_kinds()),
+    "type": lambda: tuple(CATALOGUE),
+    "fail_on": lambda: FAILING,
+    "set": lambda: tuple(f"{setting.name}=" for setting in SETTINGS),
+    "region": lambda: _of_account()[0],
+    "profile": lambda: _of_account()[1],
+    "timezone": cache(lambda: tuple(sorted(available_timezones()))),
+}
 
 
 def _bash(commands: Mapping[str, Completed]) -> str:

@@ -242,7 +242,7 @@ def build_parser(only: str | None = None) -> _Commands:
     subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=CommandParser)
     for name in command_names():
         if only not in {None, name}:
-            subparsers.add_parser(name)
+            subparsers.add_parser(name, add_help=False)
             continue
         command = _module(name)
         sub = subparsers.add_parser(name, description=(command.__doc__ or "").strip())

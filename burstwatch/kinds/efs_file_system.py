@@ -7,7 +7,6 @@ charge itself. Filling can take months or years: a small file system earns next 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from types import MappingProxyType
 
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket
@@ -339,7 +338,7 @@ class EfsFileSystem(Kind):
             return
         # A byte that is read is metered as a third, so all of it may be three times as many bytes read.
         dearest = max(written.value, READ_SHARE.value * read.value)
-        elastic_usd = dearest * fmean(moved) * MONTH_S / 1e9
+        elastic_usd = dearest * sum(moved) / len(moved) * MONTH_S / 1e9
         now_usd = self.usd_month(resource) or 0.0
         yield Fix(
             action="change to elastic throughput",

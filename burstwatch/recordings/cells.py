@@ -57,27 +57,19 @@ BYTES = {
     "GiB": 2.0**30,
     "TiB": 2.0**40,
 }
-#: Bits, of which a byte has eight.
+#: Bits, of which a byte has eight. Only where the word stands: people write Mb and Mbps for both, and those are refused.
 BITS = {
     f"{prefix}{name}": factor / 8
-    for name in ("b", "bit", "bits")
+    for name in ("bit", "bits")
     for prefix, factor in {
-        "": 1.0,
-        "k": 1e3,
-        "K": 1e3,
-        "M": 1e6,
-        "G": 1e9,
-        "T": 1e12,
-        "Ki": 2.0**10,
-        "Mi": 2.0**20,
-        "Gi": 2.0**30,
+        "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
+        "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40,
     }.items()
-}
-#: Units that differ from others in a capital letter only: Grafana's bits and bytes per second.
-CASED_ALIASES = {
-    "bps": "b/s", "Bps": "B/s", "binbps": "b/s", "binBps": "B/s", "Kbits": "kb/s", "Mbits": "Mb/s", "Gbits": "Gb/s",
-    "kbps": "kb/s", "Kbps": "kb/s", "mbps": "Mb/s", "Mbps": "Mb/s", "Gbps": "Gb/s", "gbps": "Gb/s", "kBps": "kB/s", "KBps": "kB/s",
-    "MBps": "MB/s", "GBps": "GB/s", "MiBps": "MiB/s", "KiBps": "KiB/s", "decbits": "b", "bits": "b",
+}  # fmt: skip
+#: Bytes per second, which differ from bits in a capital letter only.
+BYTE_RATES = {
+    "Bps": "B/s", "binBps": "B/s", "kBps": "kB/s", "KBps": "kB/s", "MBps": "MB/s", "GBps": "GB/s",
+    "KiBps": "KiB/s", "MiBps": "MiB/s",
 }  # fmt: skip
 #: Units of an amount, which change nothing.
 AMOUNTS = frozenset(
@@ -94,27 +86,22 @@ PERCENTS = frozenset({"%", "percent"})
 #: Units of time, in which no metric of ours is.
 TIMES = frozenset(
     {
-        "ns",
-        "us",
-        "µs",
-        "ms",
-        "s",
-        "sec",
-        "seconds",
-        "second",
-        "milliseconds",
-        "microseconds",
-        "min",
-        "minutes",
+        "ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "milliseconds", "microseconds", "min", "minutes",
     }
-)
+)  # fmt: skip
 #: How Grafana and CloudWatch call units in their own fields, as people write them in a cell.
 UNIT_ALIASES = {
-    "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "kibs": "KiB/s", "mibs": "MiB/s",
-    "kbytes": "KiB", "mbytes": "MiB", "gbytes": "GiB", "tbytes": "TiB", "deckbytes": "kB", "decmbytes": "MB", "decgbytes": "GB", "gibs": "GiB/s", "decbytes": "B", "bytes/second": "B/s", "kilobytes": "kB", "megabytes": "MB", "gigabytes": "GB", "reqps": "req/s",
-    "kilobytes/second": "kB/s", "megabytes/second": "MB/s", "gigabytes/second": "GB/s", "terabytes/second": "TB/s", "terabytes": "TB",
-    "bits/second": "b/s", "kilobits/second": "kb/s", "megabits/second": "Mb/s", "gigabits/second": "Gb/s", "terabits/second": "Tb/s",
-    "kilobits": "kb", "megabits": "Mb", "gigabits": "Gb", "terabits": "Tb", "byte/second": "B/s", "operation/second": "ops/s", "ops": "ops/s", "mib": "MiB", "kib": "KiB", "gib": "GiB",
+    "bytes/second": "B/s", "kilobytes/second": "kB/s", "megabytes/second": "MB/s", "gigabytes/second": "GB/s",
+    "terabytes/second": "TB/s", "byte/second": "B/s", "kilobytes": "kB", "megabytes": "MB", "gigabytes": "GB", "terabytes": "TB",
+    "bits/second": "bit/s", "kilobits/second": "kbit/s", "megabits/second": "Mbit/s", "gigabits/second": "Gbit/s",
+    "terabits/second": "Tbit/s", "kilobits": "kbit", "megabits": "Mbit", "gigabits": "Gbit", "terabits": "Tbit",
+    "kbs": "kB/s", "mbs": "MB/s", "gbs": "GB/s", "kibs": "KiB/s", "mibs": "MiB/s", "gibs": "GiB/s",
+    "tbs": "TB/s", "tibs": "TiB/s",
+    "kbits": "kbit/s", "mbits": "Mbit/s", "gbits": "Gbit/s", "tbits": "Tbit/s", "decbits": "bit",
+    "kibits": "Kibit/s", "mibits": "Mibit/s", "gibits": "Gibit/s", "tibits": "Tibit/s",
+    "kbytes": "KiB", "mbytes": "MiB", "gbytes": "GiB", "tbytes": "TiB", "decbytes": "B", "deckbytes": "kB",
+    "decmbytes": "MB", "decgbytes": "GB", "dectbytes": "TB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
+    "reqps": "req/s", "ops": "ops/s", "operation/second": "ops/s",
 }  # fmt: skip
 #: A name of values per second.
 RATE_NAME = re.compile(
@@ -122,14 +109,16 @@ RATE_NAME = re.compile(
     re.IGNORECASE,
 )
 #: Bytes per second as Grafana shows them. ``bps`` may be bits.
-GRAFANA_RATE = re.compile(r"[kKMG]i?Bs")
+GRAFANA_RATE = re.compile(r"[kKMGT]i?Bs")
 #: A unit at the end of a name: in parentheses, a percent sign, or behind "in".
 UNIT_IN_NAME = re.compile(r"(?:[(\[]\s*([A-Za-z%/]+)\s*[)\]]|\s(%)|\s+in\s+([A-Za-z%/]+))\s*$")
 #: A name of values per minute.
 PER_MINUTE = re.compile(r"\s*(?:/|\bper[ _])\s*(?:min(?:ute)?)\b", re.IGNORECASE)
 #: A unit of bits or bytes, or per time: if it is none that is known, its factor is not 1.
-SCALED_NAME = re.compile(r"^[kKMGT]?i?(?:b|B|bit|byte|Bit|Byte)s?(?:ps|/\w+)?$")
-SCALED = re.compile(r"bit|byte|/|bs$|ps$|^[kKMGT]i?[bB]$", re.IGNORECASE)
+SCALED_NAME = re.compile(
+    r"^[kmgtp]?(?:i|bin|dec[kmgtp]?)?(?:b|bit|byte)s?(?:ps|/\w+)?$", re.IGNORECASE
+)
+SCALED = re.compile(r"bit|byte|/|bs$|ps$|^[kmgtp]?i?b$", re.IGNORECASE)
 #: The first character is a digit, also where a percent sign comes first.
 SHORTENED = re.compile(
     r"%?\s?([-+]?[0-9][0-9.,'\s]*(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*([A-Za-z/]*)"
@@ -198,7 +187,7 @@ def unit_of_series(unit: str, names: Iterable[str]) -> SeriesUnit:
 
 def _alias(unit: str) -> str:
     """A unit of Grafana or CloudWatch as people write it in a cell."""
-    return CASED_ALIASES.get(unit) or UNIT_ALIASES.get(unit.lower(), unit)
+    return BYTE_RATES.get(unit) or UNIT_ALIASES.get(unit.lower(), unit)
 
 
 def measure_of(unit: str) -> Measure:
@@ -208,11 +197,8 @@ def measure_of(unit: str) -> Measure:
         return "percent"
     if unit.lower() in TIMES:
         return "time"
-    return (
-        "bytes"
-        if plain.partition("/")[0] in {**BYTES, **BITS} or unit.lower() in {"byte", "bytes"}
-        else ""
-    )
+    is_size = plain.partition("/")[0] in {**BYTES, **BITS} or unit.lower() in {"byte", "bytes"}
+    return "bytes" if is_size else ""
 
 
 def has_decimal_comma(cells: Iterable[str]) -> bool:
@@ -279,9 +265,9 @@ def _unit(shortened: str, unit: str, cell: str) -> tuple[float, bool]:
         return factor * {**FACTORS, "B": 1e9}[shortened], is_rate
     if shortened in FACTORS:
         return FACTORS[shortened], False
-    if shortened in BYTES:
-        return BYTES[shortened], False
     sizes = {**BYTES, **BITS}
+    if shortened in sizes:
+        return sizes[shortened], False
     amount, per, second = shortened.partition("/")
     if per and second.lower() in {"s", "sec", "second"} and amount in sizes:
         return sizes[amount], True

@@ -19,6 +19,7 @@ from burstwatch.recordings.cells import PER_MINUTE
 from burstwatch.recordings.samples import (
     VOLUME_COLUMNS,
     Contents,
+    Measure,
     RecordedSeries,
     Sample,
     lowest_bucket,
@@ -52,7 +53,14 @@ ANY_VALUE = frozenset(
 QUERY_ID = re.compile(r"[a-z]\d{0,3}|\d+")
 #: How names of metrics begin in Prometheus, Elasticsearch, Datadog and Graphite.
 POLLED = re.compile(r"\baws[._]")
-UNITS_OF = {"percent": "percent", "bytes": "bytes", "time": "a unit of time"}
+UNITS_OF: Mapping[Measure, str] = {
+    "percent": "in percent",
+    "bytes": "in bytes",
+    "time": "in a unit of time",
+    "": "without a unit",
+}
+#: The metrics of a load that are in bytes; the others count operations or credits.
+SIZES = re.compile("Bytes|Throughput")
 MOST_NAMED = 5
 #: So much of a label is shown: it may be a whole query.
 LABEL_LENGTH = 80
@@ -127,11 +135,9 @@ def match_metrics(
         chosen_by_metric[resource.level_metric] = levels
     notes += level_notes
     demand = _demand(by_metric, kind, notes, is_own=contents.about.is_own)
-    for metric, parts in demand.items():
-        if any(part.measure == "time" for part in parts):
-            msg = f"{name} has {metric} in a unit of time, and it is an amount: give the metric itself"
-            raise ValueError(msg)
     chosen_by_metric |= demand
+    for metric, parts in chosen_by_metric.items():
+        _check_unit(metric, parts, kind, name)
     # What CloudWatch itself has per second stays so.
     published_rates = {metric.name for metric in kind.demand_metrics if metric.is_rate}
     rates = frozenset(
@@ -139,7 +145,6 @@ def match_metrics(
         for metric, parts in chosen_by_metric.items()
         if any(part.is_rate for part in parts) and metric not in published_rates
     )
-    _check_unit(chosen_by_metric.get(resource.level_metric, ()), kind, resource, name)
     if resource.level_metric in rates:
         msg = f"{name} has {resource.level_metric} per second, and a balance is no rate"
         raise ValueError(msg)
@@ -179,16 +184,21 @@ def _chosen(series: Sequence[RecordedSeries], only: str) -> list[RecordedSeries]
     return whole or words or [part for part in series if text in part.label.lower()]
 
 
-def _check_unit(
-    levels: Sequence[RecordedSeries], kind: Kind, resource: Resource, name: str
-) -> None:
-    """Refuse a balance in a unit that it has not; raises ValueError."""
-    for series in levels:
-        is_other = series.measure == "percent" if not kind.is_percent else series.measure == "bytes"
-        if is_other or series.measure == "time":
-            has = "percent" if kind.is_percent else "a number of credits or bytes"
-            msg = f"{name} has {resource.level_metric} in {UNITS_OF[series.measure]}, and it is {has}: give the metric itself, or say what the series is by --metric"
+def _check_unit(metric: str, parts: Sequence[RecordedSeries], kind: Kind, name: str) -> None:
+    """Refuse a metric in a unit that CloudWatch does not have it in; raises ValueError."""
+    measure = _measure_of(metric, kind)
+    for part in parts:
+        if part.measure not in {"", measure}:
+            msg = f"{name} has {metric} {UNITS_OF[part.measure]}, and CloudWatch has it {UNITS_OF[measure]}: give the metric as CloudWatch has it"
             raise ValueError(msg)
+
+
+def _measure_of(metric: str, kind: Kind) -> Measure:
+    """What CloudWatch has a metric in."""
+    if metric in kind.level_metrics and kind.is_percent:
+        return "percent"
+    is_size = kind.example.unit == "MiB" if metric in kind.level_metrics else SIZES.search(metric)
+    return "bytes" if is_size else ""
 
 
 def _demand(

@@ -168,7 +168,7 @@ class _Reader:
         except ValueError as error:
             if not any(map(is_metric_name, part.names)):
                 return SeriesUnit()  # it is left out
-            msg = f"{self._name}: {short(part.label)} is in {str(error)!r}, a unit that is not known; allowed: {', '.join(BYTES)}, each also per second as in MiB/s, {', '.join(sorted(AMOUNTS))}, and operations per second"
+            msg = f"{self._name}: {short(part.label)} is in {str(error)!r}, a unit that is not known; allowed: {', '.join(BYTES)}, each also per second as in MiB/s, bits as in Mbit/s (Mb may be either), {', '.join(sorted(AMOUNTS))}, and operations per second"
             raise ValueError(msg) from None
 
     def _seconds(self, cells: Sequence[object], lines: Sequence[int]) -> Sequence[float]:

@@ -14,6 +14,7 @@ from burstwatch.bucket import DAY_S
 from burstwatch.recordings.clocks import UnreadableTimeError, seconds_of_clock
 from burstwatch.recordings.written_times import (
     DOTTED,
+    HYPHENED,
     OFFSET,
     DateOrder,
     WrittenTime,
@@ -197,7 +198,7 @@ def _iso_times(cells: Sequence[str]) -> list[datetime] | None:
     times = []
     try:
         for cell in cells:
-            if cell[4:5] != "-" or DOTTED.match(cell):
+            if cell[4:5] != "-" or DOTTED.match(cell) or HYPHENED.match(cell):
                 return None
             times.append(datetime.fromisoformat(cell))
     except ValueError:

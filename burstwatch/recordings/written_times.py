@@ -26,6 +26,8 @@ CLOCK_OF_DOTS = re.compile(
 DOTTED = re.compile(
     r"(?P<before>[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}[T ])(?P<clock>[0-9]{1,2}\.[0-9]{2}(?:\.[0-9]{2})?)(?![0-9:])"
 )
+#: ``2026-11-17 21-05``: Python takes the minutes for hours west of Greenwich.
+HYPHENED = re.compile(r".{8,10}[T ][0-9]{1,2}-")
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
 #: A time with something in parentheses behind it.
 BEHIND = re.compile(r"(.*[^\s].*?)\s*\(([^()]*)\)$")
@@ -77,6 +79,8 @@ def moment_of(time: datetime) -> WrittenTime:
 def read_iso(cell: str) -> WrittenTime | None:
     """A time that begins with its year, as ISO 8601 and most programs write it, or None for another."""
     if not (cell[:4].isascii() and cell[:4].isdigit()) or cell[4:5].isdigit():
+        return None
+    if HYPHENED.match(cell):
         return None
     written = DOTTED.sub(_with_colons, cell.replace("/", "-", 2)).replace(" UTC", "Z").rstrip()
     try:

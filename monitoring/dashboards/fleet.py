@@ -172,7 +172,8 @@ def _worst() -> list[Panel]:
             "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
             kind=KIND, unit=CLOCK, steps=PLAIN, targets=[insights("others", others)], sort="time left",
             since=NOW, width=8, height=WORST_HEIGHT,
-            columns={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE), "time left": SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)},
+            texts={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE)},
+            columns={"time left": SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)},
             transformations=_newest("resource", "time left"),
         ),
         _table(
@@ -294,7 +295,8 @@ def _table(
     """Volumes with the newest value of each, smallest first, and a link to each."""
     return listing(
         title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8, height=WORST_HEIGHT,
-        columns={"volume": SeriesStyle(link=TO_VOLUME), heading: SeriesStyle(steps=steps, unit=unit, width=VALUE_WIDTH)},
+        texts={"volume": SeriesStyle(link=TO_VOLUME)},
+        columns={heading: SeriesStyle(steps=steps, unit=unit, width=VALUE_WIDTH)},
         transformations=_newest("volume", heading),
     )  # fmt: skip
 

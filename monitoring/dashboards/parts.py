@@ -5,7 +5,7 @@ a unit and the data source variable. So a panel cannot be made here without them
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grafana_foundation_sdk.builders import common as c
@@ -283,10 +283,13 @@ def _with_axis(
 
 def listing(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
-    columns: Mapping[str, SeriesStyle], transformations: Sequence[dm.DataTransformerConfig],
-    sort: str, steps: Steps = PLAIN, width: int = 12, height: int = 9, since: str = "",
+    texts: Mapping[str, SeriesStyle], columns: Mapping[str, SeriesStyle],
+    transformations: Sequence[dm.DataTransformerConfig], sort: str, steps: Steps = PLAIN, width: int = 12, height: int = 9, since: str = "",
 ) -> Panel:  # fmt: skip
-    """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``."""
+    """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``.
+
+    The columns of ``texts`` are names and ids: without that unit Grafana writes an account as 123 Bil and a name such as 007 as 7.
+    """
     panel = (
         _filled(table.Panel(), title, text, kind=kind, unit=unit, targets=targets, steps=steps)
         .transformations(list(transformations))
@@ -294,7 +297,8 @@ def listing(
         .min_width(80)
         .sort_by([c.TableSortByFieldState().display_name(sort).desc(desc=False)])
     )
-    for name, look in columns.items():
+    as_texts = {name: replace(look, unit="string") for name, look in texts.items()}
+    for name, look in {**as_texts, **columns}.items():
         panel = panel.override_by_name(name, _properties(look))
     if since:
         panel = panel.time_from(since)

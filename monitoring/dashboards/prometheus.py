@@ -1,7 +1,6 @@
 """Queries of Grafana's Prometheus data source, by the exporter's own definitions of its metrics."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import prometheus
@@ -71,14 +70,13 @@ def compared(
     ``labels`` has the headings of the labels, ``columns`` those of the queries, each with how it looks.
     """
     letters = [chr(ord("A") + i) for i in range(len(columns))]
-    # Without it Grafana writes an account as 123 Bil, and a name such as 007 as 7.
-    texts = {name: replace(look, unit=look.unit or "string") for name, look in labels.values()}
     names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
     queries = zip(letters, columns.values(), strict=True)
     return listing(
         title, text, kind=KIND, unit="short", steps=steps, width=width, height=height, sort=sort,
         targets=[latest(letter, query) for letter, (query, _) in queries],
-        columns={**texts, **{name: look for name, (_, look) in columns.items()}},
+        texts=dict(labels.values()),
+        columns={name: look for name, (_, look) in columns.items()},
         transformations=[
             transform("merge"),
             transform(

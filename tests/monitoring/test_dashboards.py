@@ -232,6 +232,32 @@ def test_an_override_is_of_a_series_that_the_panel_has(panel: dict[str, Any]) ->
             assert matcher["options"] in shown, matcher
 
 
+def units_of(table: dict[str, Any]) -> dict[str, str]:
+    return {
+        override["matcher"]["options"]: part["value"]
+        for override in table["fieldConfig"]["overrides"]
+        for part in override["properties"]
+        if part["id"] == "unit"
+    }
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(panel, id=f"{name}: {panel['title']}")
+        for name, board in BOARDS.items()
+        for panel in panels(board)
+        if panel["type"] == "table"
+    ],
+)
+def test_a_name_or_an_account_in_a_table_is_a_text(table: dict[str, Any]) -> None:
+    (organized,) = (t for t in table["transformations"] if t["id"] == "organize")
+    renamed = organized["options"]["renameByName"]
+    texts = {name for key, name in renamed.items() if not re.match(r"Value #|Last \*", key)}
+    assert texts
+    assert {units_of(table).get(name) for name in texts} == {"string"}
+
+
 def test_the_board_of_resources_asks_aws_for_the_thing_that_has_the_credits() -> None:
     (variable,) = (
         one

@@ -66,23 +66,19 @@ def test_quotes_that_a_chat_made_curly_and_modes_of_a_terminal_go() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        table(FIRST) + get_metric_statistics(SECOND),
-        get_metric_statistics(FIRST) + "\n" + table(SECOND),
-        get_metric_statistics_as_text(FIRST) + get_metric_statistics(SECOND),
-        f"{table(FIRST)}\nand later:\n\n```\n{table(SECOND)}```\n",
-        f"$ cat a.csv\n{table(FIRST)}$ aws cloudwatch get-metric-statistics\n{get_metric_statistics(SECOND)}\n$ ",
+        (table(FIRST) + get_metric_statistics(SECOND), "line 22: 2 cells expected, got 1"),
+        (get_metric_statistics(FIRST) + "\n" + table(SECOND), "a row of a table behind JSON, in line 107"),
+        (get_metric_statistics_as_text(FIRST) + get_metric_statistics(SECOND), "JSON behind rows, in line 22"),
+        (f"{table(FIRST)}\nand later:\n\n```\n{table(SECOND)}```\n", "inside of a Markdown fence, and others outside, such as line 2:"),
+        (f"$ cat a.csv\n{table(FIRST)}$ aws cloudwatch get-metric-statistics\n{get_metric_statistics(SECOND)}\n$ ", "line 24: 2 cells expected, got 1"),
     ],
     ids=["rows, JSON", "JSON, rows", "text, JSON", "rows, a fence", "a session of both"],
-)
-def test_a_file_of_two_forms_is_read_whole_or_refused(text: str) -> None:
-    try:
-        series = read_text(text, name="file").series
-    except ValueError as error:
-        assert "file" in str(error)  # noqa: PT017 - either is right
-        return
-    assert sorted(point for part in series for point in part.points) == POINTS
+)  # fmt: skip
+def test_a_file_of_two_forms_is_refused_with_the_line(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_text(text, name="file")
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~"])
@@ -132,20 +128,32 @@ BALANCE = get_metric_statistics(POINTS)
 @pytest.mark.parametrize(
     "text",
     [
-        f"{BALANCE}\n{LONG}", f"{BALANCE}\n{TEXT}", f"{LONG}\n{BALANCE}", f"{TEXT}\n{BALANCE}",
-        f"```\n{BALANCE}\n```\nand:\n{OPERATIONS}\n", f"```\n{BALANCE}\n```\n```\n{OPERATIONS}\n", "\n".join(f"> {line}" for line in table(POINTS).splitlines()) + "\n" + LONG,
+        f"```\n{BALANCE}\n```\n```\n{OPERATIONS}\n",
+        "\n".join(f"> {line}" for line in table(POINTS).splitlines()) + "\n" + LONG,
     ],
-    ids=["JSON, rows", "JSON, text", "rows, JSON", "text, JSON", "a fence, JSON", "a fence, an open fence", "a quotation, rows"],
-)  # fmt: skip
-def test_no_metric_is_lost_or_taken_for_another(text: str) -> None:
-    try:
-        series = [part for part in read_text(text, name="file").series if part.points]
-    except ValueError as error:
-        assert "file" in str(error)  # noqa: PT017 - either is right
-        return
+    ids=["a fence, an open fence", "a quotation, rows"],
+)
+def test_parts_that_can_be_told_apart_are_all_read(text: str) -> None:
+    series = [part for part in read_text(text, name="file").series if part.points]
     names = " ".join(name for part in series for name in part.names)
     assert "BurstBalance" in names
     assert "VolumeReadOps" in names
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{BALANCE}\n{LONG}", "a row of a table behind JSON, in line 207"),
+        (f"{BALANCE}\n{TEXT}", "a row of a table behind JSON, in line 206"),
+        (f"{LONG}\n{BALANCE}", "line 43: 3 cells expected, got 1"),
+        (f"{TEXT}\n{BALANCE}", "JSON behind rows, in line 5"),
+        (f"```\n{BALANCE}\n```\nand:\n{OPERATIONS}\n", "rows inside of a Markdown fence, and others outside, such as line 209"),
+    ],
+    ids=["JSON, rows", "JSON, text", "rows, JSON", "text, JSON", "a fence, JSON"],
+)  # fmt: skip
+def test_parts_of_several_forms_are_refused_with_the_line(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_text(text, name="file")
 
 
 @pytest.mark.parametrize(

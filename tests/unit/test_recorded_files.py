@@ -426,7 +426,7 @@ def test_a_dot_separates_thousands_where_a_comma_is_the_decimal_sign() -> None:
             "Time,vol-0aaaaaaaaaaaaaaa1 BurstBalance,vol-0aaaaaaaaaaaaaaa2 VolumeReadOps\n1790000000,3,4\n",
             "series of vol-0aaaaaaaaaaaaaaa1, vol-0aaaaaaaaaaaaaaa2: choose one by --only TEXT",
         ),
-        ("Time,BurstBalance\n0,3.5 Mx/s\n", "BurstBalance is '3.5 Mx/s'; allowed: a number"),
+        ("Time,BurstBalance\n0,3.5 Mb/s\n", "BurstBalance is '3.5 Mb/s'; allowed: a number"),
         ("Time,BurstBalance\n1790000000,3.5 io/s\n", "BurstBalance per second, and a balance is no rate"),
         ("t_s,BurstBalance\n0,3\n60,4\n90,5\n", ""),
     ],
@@ -539,7 +539,7 @@ def test_what_programs_print_for_no_value_is_none(cell: str) -> None:
     assert parse_number(cell) is None
 
 
-@pytest.mark.parametrize("cell", ["x", "-1", "inf", "3 Mx/s", "1,5", "1,2,3", "1e400", "1e-300"])
+@pytest.mark.parametrize("cell", ["x", "-1", "inf", "3 Mb/s", "1,5", "1,2,3", "1e400", "1e-300"])
 def test_what_is_no_number_of_a_metric_is_refused(cell: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_number(cell)

@@ -199,11 +199,7 @@ class Clients:
 
     def known_regions(self) -> list[str]:
         """The regions of every partition that this botocore knows."""
-        return sorted(
-            region
-            for partition in self._session.get_available_partitions()
-            for region in self._session.get_available_regions("ec2", partition_name=partition)
-        )
+        return _regions(self._session)
 
     def unit(self) -> Unit:
         """The account and region that these clients reach.
@@ -336,8 +332,17 @@ NEVER = Deadline(lambda: 0.0, at=math.inf)
 def configured_names() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The regions of AWS and the profiles of this machine, without a call; no profile where their file cannot be read."""
     session = botocore.session.Session()
-    regions = tuple(sorted(session.get_available_regions("ec2")))
+    regions = tuple(_regions(session))
     try:
         return regions, tuple(session.available_profiles)
     except BotoCoreError:
         return regions, ()
+
+
+def _regions(session: botocore.session.Session) -> list[str]:
+    """The regions of every partition."""
+    return sorted(
+        region
+        for partition in session.get_available_partitions()
+        for region in session.get_available_regions("ec2", partition_name=partition)
+    )

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from burstwatch.recordings import formats
-from burstwatch.recordings.formats.frames import next_document
+from burstwatch.recordings.formats.frames import RowBehindError, next_document
 from burstwatch.recordings.formats.layouts import DELIMITERS, FEWER, first_line
 from burstwatch.recordings.formats.records import read_records
 from burstwatch.recordings.raw import RawContents, merged
@@ -142,10 +142,6 @@ def _joined_pages(documents: Sequence[JsonDocument]) -> Sequence[JsonDocument]:
     ]
 
 
-class MixedFormsError(ValueError):
-    """A file has parts of several forms, of which one would be lost."""
-
-
 class RepeatedKeyError(ValueError):
     """An object of JSON has a key twice, so one of its values would be lost."""
 
@@ -166,15 +162,17 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
         while at < len(text):
             document, at = decoder.raw_decode(text, at)
             documents.append(document)
-            at = _behind(text, at, name)
+            at = _behind(text, at)
     except json.JSONDecodeError as error:
         msg = f"{name} begins like JSON and is not valid: line {error.lineno}: {error.msg}"
         raise ValueError(msg) from None
     except RepeatedKeyError as error:
         msg = f"{name} is JSON with the key {error.args[0]!r} twice in one object"
         raise ValueError(msg) from None
-    except MixedFormsError:
-        raise
+    except RowBehindError as error:
+        line = text.count("\n", 0, error.place) + 1
+        msg = f"{name} has a row of a table behind JSON, in line {line}: give each as a file"
+        raise ValueError(msg) from None
     except (ValueError, RecursionError) as error:
         where = "too deep" if isinstance(error, RecursionError) else "a number has too many digits"
         msg = f"{name} begins like JSON and is not valid: {where}"
@@ -182,18 +180,11 @@ def _json(text: str, *, name: str) -> list[JsonDocument]:
     return documents
 
 
-def _behind(text: str, at: int, name: str) -> int:
+def _behind(text: str, at: int) -> int:
     """Where the next document begins: behind blanks, or behind words such as a prompt or a signature."""
     while at < len(text) and text[at] in BETWEEN:
         at += 1
-    if at == len(text) or text[at] in JSON_SIGNS:
-        return at
-    try:
-        return next_document(text, at)
-    except ValueError as error:
-        line = text.count("\n", 0, error.args[0]) + 1
-        msg = f"{name} has a row of a table behind JSON, in line {line}: give each as a file"
-        raise MixedFormsError(msg) from None
+    return at if at == len(text) or text[at] in JSON_SIGNS else next_document(text, at)
 
 
 def _known(document: JsonDocument, *, name: str) -> RawContents | None:

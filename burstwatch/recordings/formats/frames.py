@@ -26,9 +26,11 @@ PROMPT = re.compile(
     r"|burstwatch|(?:Get|Import)-\w+|\(Get-\w+|select|SELECT)\s+\S|\\[xgG]\s*$)",
     re.MULTILINE,
 )
-#: How a command goes on in the next line, in a shell of Unix, PowerShell and Windows.
+#: What a prompt ends with.
 SIGNS = frozenset("$%#>\u276f\u279c\u03bb\u2717\u00bb")
+#: How a prompt of Windows begins.
 DRIVE = re.compile(r"(?:PS )?[A-Z]:\\")
+#: How a command goes on in the next line, in a shell of Unix, PowerShell and Windows.
 GOES_ON = ("\\", "`", "^")
 #: How rows of the AWS CLI's text begin.
 AWS_MARKS = ("DATAPOINTS\t", "METRICDATARESULTS\t", "TIMESTAMPS\t", "VALUES\t")
@@ -181,11 +183,19 @@ def _has_parts(document: object) -> bool:
     return isinstance(document, dict)
 
 
+class RowBehindError(ValueError):
+    """A row of data stands behind a document of JSON, at a place in the text, and would be lost."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
 def next_document(text: str, at: int) -> int:
-    """Where the next document of JSON begins behind words that end at no row; the end of the text if none does.
+    """Where the next document of JSON begins behind words; the end of the text if none does.
 
     Raises:
-        ValueError: for a row of data, with the place where it begins.
+        RowBehindError: for a row of data among the words.
     """
     place = at
     while place < len(text):
@@ -195,6 +205,6 @@ def next_document(text: str, at: int) -> int:
         if place > at and line.lstrip().startswith(("{", "[")):
             return place + len(line) - len(line.lstrip())
         if is_row(line):
-            raise ValueError(place)
+            raise RowBehindError(place)
         place = end + 1
     return len(text)

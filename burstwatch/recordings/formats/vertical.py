@@ -1,4 +1,4 @@
-r"""Reads rows that are printed with a line for each cell, as PowerShell's ``Format-List``, psql's ``\\x`` and MySQL's ``\\G`` do."""
+r"""Reads rows that are printed with a line for each cell, as PowerShell's ``Format-List``, psql's ``\x`` and MySQL's ``\G`` do."""
 
 import re
 from collections.abc import Iterator
