@@ -41,26 +41,39 @@ class InputError(ValueError):
 
 
 def span(seconds: float | None) -> str:
-    """A time span: ``33 min``, ``5.0 h``, ``never``, or a dash for none."""
+    """A time span in at most two units: ``45 s``, ``17 min``, ``1 h 28 min``, ``2 d 3 h``, ``never``, or a dash for none."""
     if seconds is None:
         return "-"
     if math.isinf(seconds):
         return "never"
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < 2 * HOUR:
-        return f"{seconds / MINUTE:.0f} min"
-    return f"{seconds / HOUR:.1f} h" if seconds < 2 * DAY else f"{seconds / DAY:.1f} d"
+    step = 1 if abs(seconds) < 2 * MINUTE else _step(seconds)
+    return _in_units(round(seconds / step) * step)
 
 
 def countdown(seconds: float) -> str:
-    """The time that is left, never more than it is: to the second under ten minutes, in whole minutes above."""
-    if seconds >= 10 * MINUTE:
-        return span(seconds - seconds % MINUTE)
-    minutes, seconds_over = divmod(math.floor(seconds), MINUTE)
-    if minutes == 0:
-        return f"{seconds_over:.0f} s"
-    return f"{minutes:.0f} min" + (f" {seconds_over:.0f} s" if seconds_over else "")
+    """The time that is left, never more than it is: to the second under ten minutes, above as ``span`` writes it."""
+    step = 1 if seconds < 10 * MINUTE else _step(seconds)
+    return _in_units(math.floor(seconds / step) * step)
+
+
+def _step(seconds: float) -> int:
+    """What a time span is rounded to: nobody can act on the minutes of half a day, or the hours of a month."""
+    if abs(seconds) < 10 * HOUR:
+        return MINUTE
+    return HOUR if abs(seconds) < 10 * DAY else DAY
+
+
+def _in_units(seconds: int) -> str:
+    """Whole seconds as ``1 h 28 min``, without the units of which there are none."""
+    days, rest = divmod(abs(seconds), DAY)
+    amounts = (
+        (days, "d"),
+        (rest // HOUR, "h"),
+        (rest % HOUR // MINUTE, "min"),
+        (rest % MINUTE, "s"),
+    )
+    words = " ".join(f"{amount:,} {unit}" for amount, unit in amounts if amount)
+    return f"{'-' if seconds < 0 else ''}{words or '0 s'}"
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -118,12 +131,19 @@ def is_dated(at: float) -> bool:
 
 
 def recorded_time(at: float, zone: tzinfo = UTC) -> str:
-    """An instant of a recording: ``2026-11-24 12:00Z``, or ``3 h 05`` where it counts from 0."""
+    """An instant of a recording: ``2026-11-24 12:00Z``, or ``+3:05`` in hours and minutes where it counts from 0."""
     if is_dated(at):
         instant = datetime.fromtimestamp(at, tz=zone)
         return f"{instant:%Y-%m-%d} {_hour_in_zone(instant)}"
     minutes = round(abs(at) / MINUTE)
-    return f"{'-' if at < 0 else ''}{minutes // 60} h {minutes % 60:02d}"
+    return f"{'-' if at < 0 else '+'}{minutes // 60}:{minutes % 60:02d}"
+
+
+def day_and_time(at: float, zone: tzinfo = UTC) -> str:
+    """An instant of a recording with its weekday: ``Tue 2026-11-24 12:00Z``, or ``+3:05`` where it counts from 0."""
+    if not is_dated(at):
+        return recorded_time(at)
+    return f"{datetime.fromtimestamp(at, tz=zone):%a} {recorded_time(at, zone)}"
 
 
 def spark(ratio: float) -> str:

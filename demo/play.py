@@ -13,6 +13,7 @@ from typing import Any
 
 from burstwatch.aws.client.names import NAMESPACE
 from burstwatch.backtest.simulate import Datapoint
+from burstwatch.formatting import span
 from demo.fleet import DAY_S, LARGE, MINUTE_S, Spec
 
 #: History older than this is put in points of five minutes, as the demand profile needs no finer.
@@ -143,7 +144,7 @@ class Player(threading.Thread):
         """Say it if this machine published a minute's datapoints so late that no sweep can be in time."""
         if self._late_s <= MOST_LATE_S:
             return None
-        return f"the datapoints of a minute were published {self._late_s:.0f} s late"
+        return f"the datapoints of a minute were published {span(self._late_s)} late"
 
     def stop(self) -> None:
         """Stop after the current minute's datapoints."""
@@ -177,7 +178,7 @@ def sweeps_too_late(
     apart_s = max(after - before for before, after in pairwise([start_s, *sorted(ended), end_s]))
     if apart_s <= MOST_APART_S:
         return None
-    return f"{apart_s:.0f} s passed without a sweep, where one a minute is due"
+    return f"{span(apart_s)} passed without a sweep, where one a minute is due"
 
 
 def take_until(volume: Volume, end_s: float) -> list[Datapoint]:

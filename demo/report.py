@@ -62,8 +62,8 @@ def broken_promises(result: Mapping[str, Any], *, recovers: bool = True) -> list
             broken.append(f"{volume['name']} ran out without an alarm before")
         elif (error := error_of(raised)) is None or error > TOLERANCE:
             broken.append(
-                f"{volume['name']}: predicted {raised['time_to_empty_s']} s, "
-                f"true {raised['true_time_to_empty_s']:.0f} s"
+                f"{volume['name']}: predicted {span(raised['time_to_empty_s'])}, "
+                f"true {span(raised['true_time_to_empty_s'])}"
             )
     expected = {"cache": "not_applicable", "warehouse": "not_applicable", "cold-spare": "idle"}
     states = {volume["name"]: volume["state"] for volume in result["volumes"]}

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from burstwatch.formatting import span
 from demo.fleet import MINUTE_S
 from demo.inbox import Inbox
 from demo.play import Player, Volume
@@ -44,7 +45,7 @@ def watch(
             look_at = time.time() + AGAIN_S if missing else float("inf")
         if time.time() >= next_line:
             next_line += MINUTE_S
-            say(f"{max(0.0, until - time.time()) / MINUTE_S:.0f} min to go: {_lowest(volumes)}")
+            say(f"{span(max(0.0, until - time.time()))} to go: {_lowest(volumes)}")
         if player.error is not None:
             raise player.error
         _tell(inbox, names, shown)

@@ -1,118 +1,31 @@
 """Explains a bucket's past in words: the levels, each change of the verdict, and what came after each page."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, tzinfo
-from itertools import pairwise
-from typing import TypedDict
+from collections.abc import Iterator
 
-from burstwatch.backtest.replay import Moment, Recorded
-from burstwatch.fixes.fix import Fix
-from burstwatch.forecast.policy import PAGED
+from burstwatch.backtest.replay import Moment
+from burstwatch.backtest.story import (
+    IN_DANGER,
+    Story,
+    clock_of,
+    day_of,
+    page_for,
+    refilled_at,
+    time_beside,
+    type_of,
+)
 from burstwatch.formatting import (
     balance,
-    clock_time,
     folded,
     folded_command,
-    is_dated,
     printable,
-    recorded_time,
     span,
     spark,
 )
-from burstwatch.history.observations import Resource
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
 
-IN_DANGER = frozenset({"warning", "critical", "exhausted"})
 SPARK_WIDTH, LEAST_SPARKS = 72, 8
-
-
-class TimeEmpty(TypedDict):
-    """When a bucket was first empty, and when no longer; None if it was empty at the end."""
-
-    empty_at: float
-    refilled_at: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Story:
-    """One recording with what was said at each moment of it, and the ``zone`` in which times are shown.
-
-    ``before`` is the moment before the first, where only a part of the recording is told, and ``origin_s`` when all of it begins.
-    """
-
-    recorded: Recorded
-    moments: Sequence[Moment]
-    before: Moment | None = None
-    origin_s: float | None = None
-    fixes: Sequence[Fix] = ()
-    zone: tzinfo = UTC
-
-    @property
-    def start_s(self) -> float:
-        """The first row's time."""
-        return self.recorded.samples[0].t_s
-
-    @property
-    def first_end_s(self) -> float:
-        """The end of the first row. A bucket that is empty in it ran out before."""
-        return self.start_s + self.recorded.period_s
-
-    @property
-    def end_s(self) -> float:
-        """The end of the last row."""
-        return self.recorded.samples[-1].t_s + self.recorded.period_s
-
-    @property
-    def balance(self) -> list[tuple[float, float]]:
-        """(end of period, share of the bucket), where CloudWatch had one."""
-        levels, _ = self.recorded.points
-        return [(point.start_s + self.recorded.period_s, point.ratio) for point in levels]
-
-    @property
-    def emptied(self) -> list[float]:
-        """The ends of the periods in which the balance first showed 0, the first one included."""
-        from_full = [(self.start_s, 1.0), *self.balance]
-        return [
-            after[0] for before, after in pairwise(from_full) if before[1] > EMPTY_RATIO >= after[1]
-        ]
-
-    @property
-    def times_empty(self) -> list[TimeEmpty]:
-        """When the bucket was empty, each with when it was no longer, as ``--json`` has it."""
-        return [
-            {"empty_at": since_s, "refilled_at": _refilled_at(self, since_s)}
-            for since_s in self.emptied
-        ]
-
-    def is_paged_at(self, at: float) -> bool:
-        """True if the alarm that pages was on at a time, as the verdict of the moment before tells."""
-        verdicts = [moment.assessment for moment in self.moments if moment.t_s <= at]
-        return bool(verdicts) and verdicts[-1] in PAGED
-
-    @property
-    def turns(self) -> list[Moment]:
-        """The moments at which the verdict changed, the first among them."""
-        turned = [b for a, b in pairwise(self.moments) if a.assessment != b.assessment]
-        return [*self.moments[:1], *turned]
-
-    @property
-    def pages(self) -> list[Moment]:
-        """The moments at which somebody would have been woken."""
-        verdicts = [self.before.assessment if self.before else ""]
-        verdicts += [moment.assessment for moment in self.moments]
-        return [
-            moment
-            for before, moment in zip(verdicts, self.moments, strict=False)
-            if moment.assessment in PAGED and before not in PAGED
-        ]
-
-    @property
-    def is_paged_before(self) -> bool:
-        """True if the alarm that pages was on already when the part that is told began."""
-        return self.before is not None and self.before.assessment in PAGED
 
 
 def as_text(story: Story, columns: int | None = None) -> str:
@@ -129,22 +42,27 @@ def as_text(story: Story, columns: int | None = None) -> str:
         "",
     ]
     sentences += [
-        f"would page at {at(page.t_s)}: expected {_forecast(story, page)}; {_truth(story, page)}"
+        f"would page at {at(page.t_s)}: expected {_forecast(story, page)}; {truth_of(story, page)}"
         for page in story.pages
     ]
     sentences += [f"ran out at {at(t)}, {_emptiness(story, t)}" for t in story.emptied]
-    for limit, share in story.recorded.exceeded.items():
-        sentences.append(f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time")
     lines = [folded("\n".join(sentences), columns)]
     for fix in story.fixes:
         text = f"what would have helped at {at(story.pages[-1].t_s)}: {fix.text}"
         lines.append(folded(text, columns))
         commands = [f"  {line}" for line in fix.command.split("\n") if line]
         lines += [folded_command(command, columns) for command in commands]
+    lines += [folded(text, columns) for text in extras_of(story)]
+    return "\n".join(lines)
+
+
+def extras_of(story: Story) -> Iterator[str]:
+    """What AWS itself says of limits that were exceeded, and a snooze that goes on."""
+    for limit, share in story.recorded.exceeded.items():
+        yield f"{limit}, by AWS's own check: exceeded in {share:.0%} of the time"
     snooze = read_owner_tags(story.recorded.resource.tags).snooze
     if snooze is not None and snooze.until_s > story.end_s:
-        lines.append(folded(snooze.note(story.end_s), columns))
-    return "\n".join(lines)
+        yield snooze.note(story.end_s)
 
 
 def present_of(story: Story) -> str:
@@ -173,14 +91,13 @@ def _present(story: Story) -> list[str]:
 
 def answer_of(story: Story) -> str:
     """One sentence: when it ran out and for how long, and when somebody would have been paged."""
-    at = clock_of(story)
     pages, emptied = story.pages, story.emptied
     if not story.balance:
         return "CloudWatch had no balance, so nobody knows whether it ran out"
     if not emptied:
         times = f"{len(pages)} times, first" if len(pages) > 1 else "once,"
         if pages:
-            return f"did not run out; would have paged {times} {at(pages[0].t_s).strip()}"
+            return f"did not run out; would have paged {times} {day_of(story, pages[0].t_s)}"
         nobody = "had paged before" if story.is_paged_before else "would have paged nobody"
         return f"did not run out; {nobody}"
     if emptied[0] <= story.first_end_s:
@@ -191,11 +108,12 @@ def answer_of(story: Story) -> str:
 
 
 def _emptied_from(story: Story, since_s: float) -> str:
-    at = clock_of(story)
-    back = _refilled_at(story, since_s)
+    back = refilled_at(story, since_s)
     if back is None:
-        return f"{at(since_s).strip()}, and is empty at the end"
-    return f"{at(since_s).strip()} to {at(back).strip()}, {span(back - since_s)}"
+        return f"{day_of(story, since_s)}, and is empty at the end"
+    return (
+        f"{day_of(story, since_s)} to {time_beside(story, back, since_s)}, {span(back - since_s)}"
+    )
 
 
 def _paged_for(story: Story, emptied_s: float) -> str:
@@ -205,35 +123,17 @@ def _paged_for(story: Story, emptied_s: float) -> str:
         return "had paged before"
     if page is None:
         return "would have paged nobody"
-    at = clock_of(story)(page.t_s).strip()
+    at = time_beside(story, page.t_s, emptied_s)
+    if page.t_s == emptied_s:
+        return f"would have paged {at}, as it ran out"
     if page.t_s <= emptied_s:
         return f"would have paged {at}, {span(emptied_s - page.t_s)} before"
     return f"would have paged {at}, {span(page.t_s - emptied_s)} after"
 
 
-def page_for(story: Story, emptied_s: float) -> Moment | None:
-    """The last page before it ran out, or else the first one after; None if nobody was paged."""
-    before = [page for page in story.pages if page.t_s <= emptied_s]
-    if before:
-        return before[-1]
-    return story.pages[0] if story.pages else None
-
-
-def clock_of(story: Story) -> Callable[[float], str]:
-    """Times as dates, or in hours and minutes from the first row where it counts from 0."""
-    origin_s = story.start_s if story.origin_s is None else story.origin_s
-    if is_dated(origin_s):
-        return lambda at: recorded_time(at, story.zone)
-
-    def text(at: float) -> str:
-        return f"{recorded_time(at - origin_s):>9}"
-
-    return text
-
-
 def _timing(story: Story) -> str:
-    length = f"{span(story.end_s - story.start_s)} in periods of {story.recorded.period_s:g} s"
-    return f"{length}, each datapoint {story.recorded.delay_s:g} s late (--delay-s)"
+    length = f"{span(story.end_s - story.start_s)} in periods of {span(story.recorded.period_s)}"
+    return f"{length}, each datapoint {span(story.recorded.delay_s)} late (--delay-s)"
 
 
 def _forecast(story: Story, moment: Moment) -> str:
@@ -257,13 +157,10 @@ def _later(story: Story, moment: Moment, seconds: float | None) -> str:
     """The time on the clock so many seconds after a moment."""
     if seconds is None or math.isinf(seconds):
         return span(seconds)
-    at = moment.t_s + seconds
-    if is_dated(story.start_s):
-        return clock_time(at, now=moment.t_s, zone=story.zone)
-    return clock_of(story)(at).strip()
+    return time_beside(story, moment.t_s + seconds, moment.t_s)
 
 
-def _truth(story: Story, page: Moment) -> str:
+def truth_of(story: Story, page: Moment) -> str:
     """Say what came after a page."""
     newest = [ratio for at, ratio in story.balance if at <= page.t_s]
     if page.assessment == "exhausted" and newest and newest[-1] <= EMPTY_RATIO:
@@ -281,12 +178,8 @@ def _truth(story: Story, page: Moment) -> str:
 
 def _emptiness(story: Story, since_s: float) -> str:
     """How long it was at zero. It was empty by the end of the period that first shows it."""
-    back = _refilled_at(story, since_s)
+    back = refilled_at(story, since_s)
     return "still empty at the end" if back is None else f"empty for {span(back - since_s)}"
-
-
-def _refilled_at(story: Story, since_s: float) -> float | None:
-    return next((at for at, ratio in story.balance if at > since_s and ratio > EMPTY_RATIO), None)
 
 
 def _sparks(story: Story, most: int) -> str:
@@ -313,8 +206,3 @@ def _balance_line(story: Story, columns: int | None) -> str:
     room = SPARK_WIDTH if columns is None else columns - len("balance ") - len(words) - 1
     blocks = _sparks(story, max(LEAST_SPARKS, min(SPARK_WIDTH, room)))
     return f"balance {blocks} {words}"
-
-
-def type_of(resource: Resource) -> str:
-    """The resource's type and size, or else its kind."""
-    return resource.words.facts.get("type", resource.kind)

@@ -7,8 +7,9 @@ run-out, the spending against baseline and limit, and the verdicts as coloured b
 from collections.abc import Callable
 from html import escape
 
-from burstwatch.backtest.explain import Story, answer_of, as_text, type_of
+from burstwatch.backtest.explain import answer_of, as_text
 from burstwatch.backtest.scene import draw_projection, draw_scene, scene_of
+from burstwatch.backtest.story import Story, type_of
 from burstwatch.bucket import HOUR_S
 from burstwatch.drawing import palette
 from burstwatch.drawing.charts import BLUE, GREY, RED, WIDTH, Chart, document, picture, ticks

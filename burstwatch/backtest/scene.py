@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from burstwatch.backtest.explain import Story, clock_of, page_for
 from burstwatch.backtest.replay import Moment
+from burstwatch.backtest.story import Story, clock_of, page_for
 from burstwatch.bucket import DAY_S, HOUR_S
 from burstwatch.drawing.charts import BLUE, ORANGE, RED, Chart
 from burstwatch.formatting import hour_of, is_dated, span

@@ -27,12 +27,18 @@ COLORS = {
 
 def painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str], str]:
     """Colour the cells that are a verdict: on a terminal, unless NO_COLOR or TERM=dumb is set."""
-    if not stdout.isatty() or env.get("NO_COLOR") or env.get("TERM") == "dumb":
-        return lambda cell: cell
+    paint = verdict_painter(stdout, env)
+    return lambda cell: paint(cell, cell.partition(",")[0].strip().replace(" ", "_"))
 
-    def paint(cell: str) -> str:
-        code = COLORS.get(cell.partition(",")[0].strip().replace(" ", "_"))
-        return f"\033[{code}m{cell}\033[0m" if code else cell
+
+def verdict_painter(stdout: TextIO, env: Mapping[str, str]) -> Callable[[str, str], str]:
+    """Colour a text by the verdict that is named: on a terminal, unless NO_COLOR or TERM=dumb is set."""
+    if not stdout.isatty() or env.get("NO_COLOR") or env.get("TERM") == "dumb":
+        return lambda text, _: text
+
+    def paint(text: str, verdict: str) -> str:
+        code = COLORS.get(verdict)
+        return f"\033[{code}m{text}\033[0m" if code else text
 
     return paint
 

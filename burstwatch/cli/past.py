@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from burstwatch.backtest.explain import Story
 from burstwatch.backtest.replay import Recorded
+from burstwatch.backtest.story import Story
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.histories import KeptRecord
 from burstwatch.cli.recorded import USUAL_DELAY_S

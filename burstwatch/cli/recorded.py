@@ -25,7 +25,7 @@ from burstwatch.recordings.times import Conventions, read_zone
 
 EXAMPLE = "gp2_400gib.csv"
 EXAMPLE_SPEC = {"type": "gp2", "size_gib": "400"}
-EXAMPLE_NAME = "recorded writes of an EC2 instance in 2014, on a simulated volume"
+EXAMPLE_NAME = "recorded writes on a simulated volume"
 #: The kind of a database whose type is no class of instances.
 STORAGE = "rds_storage"
 #: Values of a description that have a flag of their own.

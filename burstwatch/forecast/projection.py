@@ -86,10 +86,10 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
     age = max(0.0, now - last.end_s)
     if age > max_data_age_s + period_s:
         if resource.reporting.reports_when_idle:
-            reason = f"the newest datapoint is {age:.0f} s old, although AWS publishes this metric without load too"
+            reason = f"the newest datapoint is {span(age)} old, although AWS publishes this metric without load too"
             return _unknown(now, reason, age=age)
         if observation.unit_is_fresh:
-            reason = f"no datapoint for {age:.0f} s although data is not late: no I/O"
+            reason = f"no datapoint for {span(age)} although data is not late: no I/O"
             late_s = max_data_age_s + (
                 FINE_S if is_fine(last.start_s) else observation.unit_period_s
             )
@@ -97,7 +97,7 @@ def project(  # noqa: PLR0911 - one for each way of not knowing
             projection = _idle(bucket, ended, reason, now=now, age=age, late_s=late_s)
             return replace(projection, data_age_s=age)
         reason = (
-            f"the newest datapoint is {age:.0f} s old, and no other data shows whether it is late"
+            f"the newest datapoint is {span(age)} old, and no other data shows whether it is late"
         )
         return _unknown(now, reason, age=age)
     demand = demand_now(history, limit=resource.limit.rate)
@@ -308,7 +308,7 @@ def project_level(
 
 def _rate(value: float) -> str:
     """A rate in words: whole from 10 on, below that with at most two significant digits."""
-    return f"{value:.0f}" if value >= WHOLE_FROM or not value else f"{value:.2g}"
+    return f"{value:,.0f}" if value >= WHOLE_FROM or not value else f"{value:.2g}"
 
 
 def _ratio(bucket: Bucket, level: Range) -> Range:

@@ -111,9 +111,9 @@ RATE_NAME = re.compile(
 #: Bytes per second as Grafana shows them. ``bps`` may be bits.
 GRAFANA_RATE = re.compile(r"[kKMGT]i?Bs")
 #: A unit at the end of a name: in parentheses, a percent sign, or behind "in".
-UNIT_IN_NAME = re.compile(r"(?:[(\[]\s*([A-Za-z%/]+)\s*[)\]]|\s(%)|\s+in\s+([A-Za-z%/]+))\s*$")
+UNIT_IN_NAME = re.compile(r"(?:[(\[]\s*([A-Za-z%/]+)\s*[)\]]|\s(%)|\sin\s+([A-Za-z%/]+))\s*$")
 #: A name of values per minute.
-PER_MINUTE = re.compile(r"\s*(?:/|\bper[ _])\s*(?:min(?:ute)?)\b", re.IGNORECASE)
+PER_MINUTE = re.compile(r"(?:/|\bper[ _])\s*(?:min(?:ute)?)\b", re.IGNORECASE)
 #: A unit of bits or bytes, or per time: if it is none that is known, its factor is not 1.
 SCALED_NAME = re.compile(
     r"^[kmgtp]?(?:i|bin|dec[kmgtp]?)?(?:b|bit|byte)s?(?:ps|/\w+)?$", re.IGNORECASE

@@ -310,7 +310,7 @@ class Host:
         """Go by a wall clock that was set forward by so many seconds, or back."""
         way = "forward" if seconds > 0 else "back"
         self._jump = _Notice(
-            text=f"the wall clock was set {way} by {abs(seconds):.0f} s",
+            text=f"the wall clock was set {way} by {span(abs(seconds))}",
             until_s=self._clock.boot() + TOLD_S,
         )
         for watched in self._watched.values():

@@ -121,7 +121,7 @@ def test_credits_that_did_not_come_back_are_not_called_recovered(
 @pytest.mark.parametrize(
     ("metrics", "code", "said"),
     [
-        (("CPUCreditBalance", "CPUCreditUsage"), 0, "t3.micro, 5 min in periods of 300 s"),
+        (("CPUCreditBalance", "CPUCreditUsage"), 0, "t3.micro, 5 min in periods of 5 min"),
         (("CPUCreditUsage",), 2, "has datapoints of 60 s only, needed is one period of 300 s"),
         ((), 2, "CloudWatch has no datapoint of"),
     ],
@@ -165,7 +165,7 @@ def test_a_new_t3_without_credits_is_no_incident(cloud: Cloud) -> None:
     credits_of(cloud, *[0.0] * 12, usage=8.0)
     found = see(cloud).assessments[CPU][1]
     assert found.verdict == "watch"
-    assert "started 60 min ago without credits" in found.reason
+    assert "started 1 h ago without credits" in found.reason
 
 
 def test_its_first_credits_that_are_spent_again_are_no_incident_either(cloud: Cloud) -> None:
@@ -233,7 +233,7 @@ def test_load_that_goes_on_for_hours_pages_and_a_job_of_ten_minutes_does_not(clo
     credits_of(cloud, *[144.0 + 2.5 * back for back in range(36, 0, -1)], usage=4.5)
     found = see(cloud).assessments[CPU][1]
     assert found.verdict == "critical"
-    assert "at the mean of the last 2.0 h" in found.reason
+    assert "at the mean of the last 2 h" in found.reason
     assert SERVED_TOO_MUCH not in found.reason  # its points are on no five-minute mark
     credits_of(cloud, *[144.0] * 34, 136.0, 128.0, usage=2.0)
     for back in (1, 2):

@@ -139,10 +139,10 @@ def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
     page = tmp_path / "page.html"
     code, out, err = burstwatch(cloud, "explain", volume_id, "--hours", "12", "--html", str(page))
     assert (code, err) == (0, "")
-    answer, _, heading, *_ = out.splitlines()
-    assert answer.startswith("did not run out; would have paged once, ")
-    assert heading.startswith(f"{volume_id}: gp2 100 GiB, 12.0 h")
-    assert "would page at " in out
+    answer, subject, *_ = out.splitlines()
+    assert answer.startswith("Did not run out; would have paged once, ")
+    assert subject == f"gp2 100 GiB, 12 h in periods of 1 min: {volume_id}"
+    assert "   page " in out
     assert page.read_text().count("<polyline") > 2
 
 

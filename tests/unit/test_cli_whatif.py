@@ -136,7 +136,7 @@ def test_people_get_words() -> None:
         ("--type gp3 --size-gib 100 --iops 200", "gp3 of 100 GiB: gp3 has no burst credits"),
         ("--type gp2 --size-gib 100 --iops 200 --balance-percent 0", "empty now, and it does not run out again at this load"),
         ("--type gp2 --size-gib 100 --iops 900 --balance-percent 0", "has run out: 300 IOPS, 4.7 MiB/s"),
-        ("--type t3.medium --cpu-percent 60", "runs out in 12.0 h, at worst in 5.1 h; then 20% of 2 vCPUs"),
+        ("--type t3.medium --cpu-percent 60", "runs out in 12 h, at worst in 5 h 3 min; then 20% of 2 vCPUs"),
     ],
 )  # fmt: skip
 def test_the_time_comes_first(text: str, begins: str) -> None:

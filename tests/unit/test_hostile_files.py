@@ -4,6 +4,7 @@ import gzip
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from burstwatch.recordings.reading import LARGEST_BYTES, MOST_OF, read_text
 pytestmark = pytest.mark.slow
 
 MOST_BYTES, MOST_S = 3 << 30, 60
+#: CPU for a cell of 20,000 characters. What tries each of its places again takes more than ten times as much.
+LONGEST_CELL_S = 2.0
 COMMAND = f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({MOST_BYTES}, {MOST_BYTES})); from burstwatch.cli.main import main; sys.argv[0] = 'burstwatch'; main()"
 #: What opens something that may be opened again inside, by form, and how a text of that form begins.
 OPENERS = {
@@ -94,13 +97,13 @@ def test_however_deep_a_file_is_it_is_read_or_refused_within_seconds(
         read_text(f"{start}{opener * depth}{ending}", name="file")
 
 
-@settings(deadline=20_000, max_examples=100)
-@given(place=st.sampled_from(PLACES), token=st.sampled_from(TOKENS))
-def test_however_long_a_cell_is_it_is_read_or_refused_within_seconds(
-    place: str, token: str
-) -> None:
-    with suppress(ValueError):
-        read_text(place.replace("{}", token * (60_000 // len(token))), name="file")
+@pytest.mark.parametrize("place", PLACES)
+def test_however_long_a_cell_is_it_is_read_or_refused_within_seconds(place: str) -> None:
+    for token in TOKENS:
+        began_s = time.process_time()
+        with suppress(ValueError):
+            read_text(place.replace("{}", token * (20_000 // len(token))), name="file")
+        assert time.process_time() - began_s < LONGEST_CELL_S, token
 
 
 @pytest.mark.parametrize("form", [form for form in OPENERS if form.startswith("yaml")])

@@ -378,7 +378,9 @@ def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place
         (599.9, "9 min 59 s"),
         (600.0, "10 min"),
         (3_599.0, "59 min"),
-        (7_200.0, "2.0 h"),
+        (7_200.0, "2 h"),
+        (86_399.0, "23 h"),
+        (10 * 86_400.0, "10 d"),
     ],
 )
 def test_the_time_that_is_left_is_to_the_second_under_ten_minutes_and_never_too_long(

@@ -271,7 +271,7 @@ def test_a_longer_lead_never_judges_milder() -> None:
 def test_the_reason_is_one_sentence_with_numbers() -> None:
     seen, _ = watch(steady(3_000, 10), ratio=0.9)
     reason = assess(seen.observation, Config()).reason
-    assert "3000 credits/s" in reason
+    assert "3,000 credits/s" in reason
     assert "worst case" in reason
 
 

@@ -303,9 +303,9 @@ def test_a_balance_that_is_coarser_than_the_load_loses_none_of_the_load(tmp_path
     )
     path = tmp_path / "own.csv"
     path.write_text(rows_of(lines, head=head))
-    code, out, _ = burstwatch("explain", str(path), *GP2)
+    code, out, _ = burstwatch("explain", "--verbose", str(path), *GP2)
     assert code == 0
-    assert "using 1000 credits/s, 300 come in" in out
+    assert "using 1,000 credits/s, 300 come in" in out
 
 
 def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:
@@ -475,13 +475,13 @@ def doubted(rows: list[str], tmp_path: Path, *args: str) -> str:
 
 def test_what_a_recording_contradicts_is_named(tmp_path: Path) -> None:
     rows = [f"{60 * n},100,90000,90000,3e9,3e9" for n in range(60)]
-    assert "of load above the baseline at 0 h 00, and the balance does not move" in doubted(
+    assert "of load above the baseline at +0:00, and the balance does not move" in doubted(
         rows, tmp_path
     )
     rows = [f"{60 * n},{90 - n},1e9,1e9,1e12,1e12" for n in range(20)]
     assert "and at most 3,000 are served" in doubted(rows, tmp_path)
     rows = [f"{60 * n},{max(0, 90 - 20 * n)},100,100,1e6,1e6" for n in range(20)]
-    assert "falls faster than this type can spend at 0 h 01 and 4 times more" in doubted(
+    assert "falls faster than this type can spend at +0:01 and 4 times more" in doubted(
         rows, tmp_path
     )
     rows = [f"{60 * n},{min(90, 20 * n)},100,100,1e6,1e6" for n in range(20)]

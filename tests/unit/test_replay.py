@@ -141,7 +141,7 @@ def test_people_get_a_table_with_a_row_for_each_period(drain: Path) -> None:
         ),
         (
             f"{HEADING}\n0,101,0,0,0,0\n",
-            "BurstBalance is 101 at 0 h 00; allowed: a number from 0 to 100",
+            "BurstBalance is 101 at +0:00; allowed: a number from 0 to 100",
         ),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,-1,0,0,0\n", "line 3: read_ops is '-1'"),
         (f"{HEADING}\n0,50,0,0,0,0\n60,50,x,0,0,0\n", "line 3: read_ops is 'x'"),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from burstwatch.cli.account import add_deployment_arguments, deployed_config, make_clients
 from burstwatch.cli.documents import as_document
 from burstwatch.cli.main import PARTIAL, Terminal
+from burstwatch.formatting import span
 from burstwatch.history.observations import Verdict
 from burstwatch.shards import Unit
 
@@ -89,7 +90,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
             for hop in hops
             if hop.name in {"metric", "alarm", "raised", "delivered"}
         )
-        terminal.say(f"from the metric to the subscriber: {total:.0f} s")
+        terminal.say(f"from the metric to the subscriber: {span(total)}")
     return 0
 
 
@@ -140,5 +141,5 @@ def _json(hop: "Hop", unit: Unit, terminal: Terminal) -> str:
 
 def _line(hop: "Hop") -> str:
     mark = {True: "ok", False: "FAILED", None: "-"}[hop.ok]
-    seconds = "" if hop.seconds is None else f"{hop.seconds:.0f} s"
+    seconds = "" if hop.seconds is None else span(hop.seconds)
     return f"{hop.name:<20}{mark:<8}{seconds:<8}{hop.detail}"

@@ -10,15 +10,17 @@ from math import inf
 from pathlib import Path
 from statistics import fmean
 
-from burstwatch.backtest.explain import Story, answer_of, as_text, present_of
+from burstwatch.backtest.explain import answer_of, as_text, present_of
 from burstwatch.backtest.explain_page import as_html
 from burstwatch.backtest.replay import Moment, Recorded
+from burstwatch.backtest.story import Story
+from burstwatch.backtest.summary import as_summary
 from burstwatch.bucket import Bucket
 from burstwatch.cli.account import add_account_arguments, kinds_of, make_clients
 from burstwatch.cli.documents import as_document, place_of_unit
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
 from burstwatch.cli.main import Terminal
-from burstwatch.cli.output import painter
+from burstwatch.cli.output import painter, verdict_painter
 from burstwatch.cli.progress import play_parts
 from burstwatch.cli.recorded import (
     FORMATS,
@@ -78,6 +80,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="print a line for each period: the verdict that burstwatch would have given then",
     )
     parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="tell each change of the verdict and why, and the commands of what would have helped",
+    )
+    parser.add_argument(
         "--json",
         action="store_true",
         help="print the pages sent and the times when the bucket was empty, as one object; with --every-period one object per line",
@@ -101,8 +108,15 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.json:
         print(_document(story, subject), file=terminal.stdout)
     else:
-        print(as_text(story, terminal.columns), file=terminal.stdout)
+        print(_words(story, args, terminal), file=terminal.stdout)
     return 0
+
+
+def _words(story: Story, args: Namespace, terminal: Terminal) -> str:
+    if args.verbose:
+        return as_text(story, terminal.columns)
+    paint = verdict_painter(terminal.stdout, terminal.env)
+    return as_summary(story, terminal.columns, paint=paint)
 
 
 def _tell_several(subjects: Sequence[str], args: Namespace, terminal: Terminal) -> int:

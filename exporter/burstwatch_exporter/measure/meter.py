@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from burstwatch.ebs.volumes import Charge
+from burstwatch.formatting import span
 from burstwatch_exporter.clock import Clock
 from burstwatch_exporter.credits.interval import Interval
 from burstwatch_exporter.credits.ledger import SLEPT_S, Ledger, Reading
@@ -117,7 +118,7 @@ class Meter:
         slack_s = self._clock.boot() - before
         slept_s = before - self._clock.awake() - self._asleep_s
         if slept_s >= SLEPT_S:
-            msg = f"the host slept for {slept_s:.0f} s, and the I/O of that time is in no counter"
+            msg = f"the host slept for {span(slept_s)}, and the I/O of that time is in no counter"
             raise GoneError(msg)
         names = [view.disk.name for view in self._views]
         device_names = [*names, *(path for view in self._views for path in view.disk.paths)]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstwatch.formatting import span
 from burstwatch.web.exposition import Page
 from burstwatch_exporter.credits.snapshot import Snapshot, View
 from burstwatch_exporter.kernel.blocks import Disk
@@ -74,7 +75,7 @@ class NvmeSource:
             now = time.monotonic()
             try:
                 if now < self._paused.get(disk.name, now):
-                    msg = f"did not answer; polled in {self._paused[disk.name] - now:.0f} s"
+                    msg = f"did not answer; polled in {span(self._paused[disk.name] - now)}"
                     raise ValueError(msg)  # noqa: TRY301 - told with the others
                 if why or now > until:
                     msg = f"not asked this time: {why or 'the others took too long'}"
