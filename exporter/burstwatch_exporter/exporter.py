@@ -21,7 +21,7 @@ from burstwatch_exporter.credits.state import (
     write_state,
 )
 from burstwatch_exporter.host import Host
-from burstwatch_exporter.imds import read_identity
+from burstwatch_exporter.imds import Identity, read_identity
 from burstwatch_exporter.instance_types import find_type
 from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from burstwatch_exporter.page.collector import Extra, HostCollector
@@ -36,8 +36,10 @@ NO_VOLUMES = (
     "EBS volumes are NVMe disks of the model 'Amazon Elastic Block Store', xvd disks, "
     "or devices that the configuration names"
 )
-#: As a value of --instance.type: the instance metadata service is to say it.
-ASKS_IMDS = "imds"
+#: As values of --instance.type: the instance metadata service is to say it, or may be missing.
+ASKS_IMDS, MAY_ASK_IMDS = "imds", "auto"
+#: Later than so many seconds after the boot nothing tells any more that it was the first one.
+FIRST_START_S = 1_800.0
 #: The service can be late when a host starts, and it may be allowed later.
 IMDS_AGAIN_S = 60.0
 NO_IMDS = f"polled every {IMDS_AGAIN_S:g} s; in a container, the instance's metadata options need a hop limit of 2"
@@ -60,7 +62,7 @@ class Exporter:
         # Of the state file as it was last read or written here.
         self._state_stamp: Stamp | None = None
         self._is_without_limits = False
-        self._made_s: float | None = None
+        self._identity: Identity | None = None
         self._told_by_ec2: CloudAnswer | None = None
         state = self._read_state()
         self._network = NetworkSource(
@@ -75,10 +77,10 @@ class Exporter:
             saved=state.by_key,
             slot_s=options.sample_period_s,
             instance=instance,
-            root_created_s=self._made_s,
             reconciles=options.aws == "cloudwatch",
             mounts_exclude=options.mounts_exclude,
         )
+        self._tell_first_start()
         self.cloud = Cloud(
             imds=options.imds,
             with_balances=options.aws == "cloudwatch",
@@ -98,6 +100,11 @@ class Exporter:
         self._saved_wall_s: float | None = None
         self._saved_at = self._looked_at = self._asked_imds_at = clock.boot()
 
+    @property
+    def known_type(self) -> str:
+        """The type of the instance; empty where nobody has said it yet."""
+        return "" if self.instance_type in {ASKS_IMDS, MAY_ASK_IMDS} else self.instance_type
+
     def observe(self) -> None:
         """Read the counters, and move every account on."""
         self.host.observe()
@@ -108,10 +115,12 @@ class Exporter:
         """Read the counters, and write what is due."""
         self.observe()
         is_due = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
-        if self.instance_type == ASKS_IMDS and is_due:
+        if is_due:
             self._asked_imds_at = self._clock.boot()
-            self.host.set_instance(self._ask_instance())
-            self._extras += self._cpu()
+            if self.instance_type in {ASKS_IMDS, MAY_ASK_IMDS}:
+                self.host.set_instance(self._ask_instance())
+                self._extras += self._cpu()
+            self._tell_first_start()
         if self._clock.boot() - self._looked_at >= self._options.refresh_period_s:
             self._looked_at = self._clock.boot()
             self.host.look()
@@ -219,18 +228,13 @@ class Exporter:
         if not self.instance_type:
             return limits
         with self.sources.attempt("instance") as attempt:
-            if self.instance_type == ASKS_IMDS:
+            if self.instance_type in {ASKS_IMDS, MAY_ASK_IMDS}:
                 try:
-                    identity = read_identity(self._options.imds)
-                    self.instance_type = identity.instance_type
-                    self._made_s = made_with_instance_s(
-                        self._options.cloud_init,
-                        identity.instance_id,
-                        pending_s=identity.pending_s,
-                        booted_s=self._clock.wall() - self._clock.boot(),
-                    )
+                    self._identity = read_identity(self._options.imds)
+                    self.instance_type = self._identity.instance_type
                 except ValueError as error:
-                    attempt.problems.append(f"{error}; {NO_IMDS}")
+                    if self.instance_type == ASKS_IMDS:
+                        attempt.problems.append(f"{error}; {NO_IMDS}")
                     return limits
             name = self.instance_type
             known = find_type(name)
@@ -242,6 +246,20 @@ class Exporter:
                 self._network.set_type(name, known.bandwidth if known else None)
         self._is_without_limits = limits is None
         return limits
+
+    def _tell_first_start(self) -> None:
+        """Tell the host when its root volume was new. The service and cloud-init can be later than the exporter."""
+        identity = self._identity
+        if identity is None or self._clock.boot() > FIRST_START_S:
+            return
+        made_s = made_with_instance_s(
+            self._options.cloud_init,
+            identity.instance_id,
+            pending_s=identity.pending_s,
+            booted_s=self._clock.wall() - self._clock.boot(),
+        )
+        if made_s is not None:
+            self.host.set_root_created(made_s)
 
     def _cpu(self) -> list[Extra]:
         """The source of CPU credits, where the instance's type has them."""

@@ -40,6 +40,8 @@ LEAST_STEP_S = 0.1
 NO_MOUNT = re.compile(r"(?!)")
 #: A clock that keeps time by NTP is closer to AWS's.
 CLOCK_OFF_S = 5.0
+#: A volume that was attached at the boot has appeared by then.
+AT_BOOT_S = 120.0
 #: A jump is told for so long, or no scrape would see it.
 TOLD_S = 600.0
 
@@ -77,15 +79,14 @@ class Host:
         instance: InstanceLimits | None = None,
         reconciles: bool = False,
         mounts_exclude: re.Pattern[str] = NO_MOUNT,
-        root_created_s: float | None = None,
     ) -> None:
         """``saved`` are the accounts that an earlier process kept, ``slot_s`` the seconds between calls of ``observe``.
 
         ``instance`` has the limits of the whole host, if they are known. ``reconciles`` is true if CloudWatch's balances
-        will come through ``apply``. Mount points that ``mounts_exclude`` fits are not shown. ``root_created_s`` is when the
-        volume of the host's root was new, where that is known.
+        will come through ``apply``. Mount points that ``mounts_exclude`` fits are not shown.
         """
-        self._mounts_exclude, self._root_created_s = mounts_exclude, root_created_s
+        self._mounts_exclude = mounts_exclude
+        self._root_created_s: float | None = None
         self._roots, self._clock, self._sources, self._config = roots, clock, sources, config
         self._accounting = Accounting(slot_s=slot_s, reconciles=reconciles)
         self._instance = instance
@@ -138,6 +139,12 @@ class Host:
         """Go by what the whole host may move, which is known only now."""
         with self._lock:
             self._instance = instance
+            self._take(self._devices)
+
+    def set_root_created(self, created_s: float) -> None:
+        """Go by when the volume of the root was new, which is known only now."""
+        with self._lock:
+            self._root_created_s = created_s
             self._take(self._devices)
 
     def contradict(self, disk: Disk, words: str, seconds: float) -> None:
@@ -401,7 +408,10 @@ class Host:
             for device in devices
             for name in (stacked[device].disks if device in stacked else (device,))
         }
-        keys = {disks[name].key for name in names if name in disks}
+        # What joined the root's volumes later may be old.
+        keys = {
+            disks[name].key for name in names if name in disks and _was_there_at_boot(disks[name])
+        }
         return {
             key: replace(spec, created_s=self._root_created_s)
             for key, spec in specs.items()
@@ -453,3 +463,7 @@ def _says_something(saved: Saved, wall_s: float) -> bool:
     seconds = max(0.0, wall_s - saved.wall_s)
     after = after_unseen(saved.bucket, saved.interval, seconds=seconds)
     return after.low > 0 or after.high < saved.bucket.capacity
+
+
+def _was_there_at_boot(disk: Disk) -> bool:
+    return disk.appeared_s is not None and disk.appeared_s <= AT_BOOT_S

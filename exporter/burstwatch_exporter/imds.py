@@ -39,6 +39,9 @@ def read_identity(endpoint: str) -> Identity:
         token = _ask(endpoint, "PUT", TOKEN, headers)
         document = _ask(endpoint, "GET", DOCUMENT, {"X-aws-ec2-metadata-token": token})
         fields = json.loads(document)
+        if not (isinstance(fields["instanceType"], str) and fields["instanceType"]):
+            msg = f"instanceType is {fields['instanceType']!r}"
+            raise ValueError(msg)  # noqa: TRY301 - told with what else can be wrong
         return Identity(
             instance_id=str(fields["instanceId"]),
             instance_type=str(fields["instanceType"]),

@@ -3,6 +3,7 @@
 import ctypes
 import logging
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -108,7 +109,7 @@ def _check_outputs(options: Options) -> None:
         OSError: naming the flag and the folder.
     """
     for name, path in (("state.file", options.state_file), ("textfile", options.textfile)):
-        if path is not None and not path.parent.is_dir():
+        if path is not None and _is_missing(path.parent):
             msg = f"{name} is {path}, and the folder {path.parent} does not exist"
             raise OSError(msg)
         # Without a state there are metrics, and that it cannot be kept is told by its source.
@@ -127,9 +128,19 @@ def _check_outputs(options: Options) -> None:
             raise ValueError(msg)
 
 
+def _is_missing(folder: Path) -> bool:
+    """True if there is no such folder. One that may not or cannot be looked at is told when something is written."""
+    try:
+        return not stat.S_ISDIR(folder.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
 def _is_no_file(path: Path) -> bool:
     """True if there is something else than a file; what may not be looked at is told when it is written."""
-    with suppress(PermissionError):
+    with suppress(OSError):
         return path.exists() and not path.is_file()
     return False
 

@@ -1,7 +1,9 @@
 """Every flag of the exporter once: the command line, the environment and the docs are made of it."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -71,7 +73,7 @@ class Options:
     )
     cloud_init: Path = path(
         "path.cloud-init",
-        "where cloud-init keeps its marks, which say when an instance was first started; used with --instance.type=imds",
+        "where cloud-init keeps its marks, which say when an instance was first started; used with --instance.type=auto or imds",
         default="/var/lib/cloud",
     )
     mounts_exclude: re.Pattern[str] = declare(
@@ -91,10 +93,10 @@ class Options:
     )
     instance_type: str = declare(
         "",
-        "the EC2 instance type, for its limits; imds asks the instance metadata service",
+        "the EC2 instance type, for its limits; imds asks the instance metadata service, and auto does so where there is one",
         name="instance.type",
-        pattern=r"(imds|[a-z0-9-]+\.[a-z0-9-]+)?",
-        allowed="a type such as m5.large, imds, or nothing",
+        pattern=r"(auto|imds|[a-z0-9-]+\.[a-z0-9-]+)?",
+        allowed="a type such as m5.large, auto, imds, or nothing",
     )
     aws: str = declare(
         "off",
@@ -199,10 +201,17 @@ def _same_files(options: Options) -> Iterator[str]:
         "state.file": options.state_file,
         "textfile": options.textfile,
     }
-    named = [(name, path.resolve()) for name, path in paths.items() if path is not None]
+    named = [(name, os.path.realpath(path)) for name, path in paths.items() if path is not None]
     for (name, path), (other_name, same) in combinations(named, 2):
-        if path == same or (path.exists() and same.exists() and path.samefile(same)):
+        if path == same or _is_one_file(path, same):
             yield f"{name} and {other_name} are both {path}; allowed: a file for each"
+
+
+def _is_one_file(path: str, same: str) -> bool:
+    """True if two paths lead to one file; what may not be looked at is told by whoever uses it."""
+    with suppress(OSError):
+        return os.path.samefile(path, same)  # noqa: PTH121 - texts, as os.path resolves what Path refuses
+    return False
 
 
 def variable_of(name: str) -> str:

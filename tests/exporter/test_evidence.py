@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -13,6 +13,7 @@ from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.exporter import IMDS_AGAIN_S
 from burstwatch_exporter.kernel import evidence
+from burstwatch_exporter.kernel.mounts import container_files
 from tests.exporter.box import INSTANCE_STORE, VOLUMES, Box, told
 from tests.exporter.events import LXCFS, broken
 from tests.exporter.ledgers import a_disk
@@ -133,6 +134,26 @@ def test_the_diskstats_of_lxcfs_are_those_of_one_container(box: Box) -> None:
     box.passes(exporter, 18_000, every_s=600)
     assert box.bounds(exporter)[0] == 0
     assert "/proc/diskstats is that of lxcfs" in told(exporter, "counters")
+
+
+@pytest.mark.parametrize("process", ["self", "1"])
+@pytest.mark.parametrize("reads", ["its own /proc", "the host's /proc, mounted elsewhere"])
+@pytest.mark.parametrize("covers", ["its own /proc", "what it reads"])
+def test_files_of_lxcfs_count_where_they_lie_over_what_is_read(
+    tmp_path: Path, process: str, reads: str, covers: str
+) -> None:
+    """A pod can have them over its own /proc, and read the host's: the other way round nobody would see them."""
+    procfs = tmp_path / "proc"
+    is_elsewhere = reads != "its own /proc"
+    read = str(procfs) if is_elsewhere and process == "self" else "/proc"
+    own = LXCFS.replace(
+        "/proc/diskstats", f"{read if covers == 'what it reads' else '/proc'}/diskstats"
+    )
+    mounted = f"602 600 0:5 / {procfs} ro - proc proc ro\n" if is_elsewhere else ""
+    plant({"proc/self/mountinfo": mounted, "proc/1/mountinfo": ""}, tmp_path)
+    plant({f"proc/{process}/mountinfo": own + (mounted if process == "self" else "")}, tmp_path)
+    is_read = process == "1" or not is_elsewhere or covers == "what it reads"
+    assert container_files(procfs) == ({"diskstats"} if is_read else frozenset())
 
 
 def test_the_stat_of_lxcfs_shows_no_cpu_credits(box: Box) -> None:
@@ -428,3 +449,29 @@ def test_a_metadata_service_that_is_late_is_asked_again(box: Box, metadata: Meta
     page = exporter.scrape()[1].decode()
     assert "burstwatch_cpu_credit_balance_ratio" in page
     assert told(exporter, "instance") == ""
+
+
+@pytest.mark.parametrize("lower", ["read_ops", "read_sectors", "write_ops", "write_sectors"])
+def test_a_disk_that_nothing_identifies_is_another_one_if_any_of_its_counters_is_lower(
+    tmp_path: Path, lower: str
+) -> None:
+    box = Box(tmp_path, config="devices: {xvdf: {type: gp2}}\n")
+    plant({f"sys/block/xvdf/{name}": text for name, text in (("size", f"{100 * 2**21}\n"), ("queue/iostats", "1\n"), ("dev", "202:80\n"))}, tmp_path)  # fmt: skip
+    counted = {"read_ops": 1_000, "read_sectors": 64_000, "write_ops": 1_000, "write_sectors": 64_000}  # fmt: skip
+
+    def line(counts: Mapping[str, int]) -> str:
+        reads, read_sectors, writes, write_sectors = counts.values()
+        return f"202 80 xvdf {reads} 0 {read_sectors} 0 {writes} 0 {write_sectors} 0 0 0 0\n"
+
+    def bounds() -> tuple[float | None, float | None]:
+        page = exporter.scrape()[1].decode()
+        low, high = (value(page, "burstwatch_credit_balance_ratio", device="xvdf", bound=bound) for bound in ("low", "high"))  # fmt: skip
+        return low, high
+
+    box.counts(line(counted))
+    exporter = box.starts()
+    box.passes(exporter, 40_000, every_s=2_000)
+    assert bounds() == (1, 1)
+    box.counts(line({name: count + 1_000 for name, count in counted.items()} | {lower: 10}))
+    box.passes(exporter, 10)
+    assert bounds()[0] == 0

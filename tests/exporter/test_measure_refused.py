@@ -82,7 +82,7 @@ def test_a_volume_that_runs_dry_soon_is_left_alone(
         volumes={}, devices={DISK: {"bucket": bucket, "volume_id": VOLUME, "created": made}}
     )
     with host.load(2_000):
-        assert re.search(r"runs out in \d+ s already; allowed: 15 min", refused(host))
+        assert re.search(r"runs out in [\d a-z]+ already; allowed: 15 min", refused(host))
     host.config(volumes={VOLUME: {"type": "gp2"}})
     with host.load(2_000):
         assert "may run out in 0 s already" in refused(host, "--floor-percent=0")

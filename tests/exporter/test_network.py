@@ -47,10 +47,8 @@ def plant_interface(sysfs: Path, name: str, *, driver: str | None) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{count}\n")
     if driver is not None:
-        target = sysfs / "bus" / "pci" / "drivers" / driver
-        target.mkdir(parents=True, exist_ok=True)
         (folder / "device").mkdir()
-        (folder / "device" / "driver").symlink_to(target)
+        (folder / "device" / "uevent").write_text(f"DRIVER={driver}\nPCI_CLASS=20000\n")
     return folder / "statistics"
 
 
@@ -130,6 +128,53 @@ def test_an_interface_that_cannot_be_asked_hides_no_other(rig: Rig) -> None:
     assert interfaces["ens6"].exceeded["pps"] == 7
 
 
+@pytest.mark.parametrize("file", ["rx_bytes", "rx_packets", "tx_bytes", "tx_packets"])
+@pytest.mark.parametrize("written", ["-5", f"{2**64}", "1_0", "\u0663", "", "1.5", "many"])
+def test_a_counter_that_cannot_be_is_told_and_hides_no_other_interface(
+    rig: Rig, file: str, written: str
+) -> None:
+    plant_interface(rig.roots.sysfs, "ens5", driver="ena")
+    (plant_interface(rig.roots.sysfs, "ens6", driver="ena") / file).write_text(f"{written}\n")
+    rig.answers["ens6"] = STATISTICS
+    problems: list[str] = []
+    interfaces = read_interfaces(rig.roots.sysfs, problems, rig.answers.__getitem__)
+    assert [problem.partition(":")[0] for problem in problems] == ["ens6"]
+    assert [*interfaces] == ["ens5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "is_here"),
+    [
+        ("lo", "00:00:00:00:00:00", True),
+        ("lo", "0e:5a:1c:00:00:01", False),
+        ("ens5", "0e:5a:1c:00:00:01", False),
+    ],
+)
+def test_an_interface_of_another_network_is_left_out_and_fails_nothing(
+    rig: Rig, name: str, address: str, *, is_here: bool
+) -> None:
+    """A pod is shown the host's interfaces in /sys, and the kernel knows its own by the same names."""
+    folder = plant_interface(rig.roots.sysfs, name, driver="ena").parent
+    (folder / "address").write_text(f"{address}\n")
+    problems: list[str] = []
+    interfaces = read_interfaces(rig.roots.sysfs, problems, lambda _: STATISTICS)
+    assert problems == []
+    assert [*interfaces] == ([name] if is_here else [])
+
+
+def test_a_driver_that_counts_no_allowance_is_named_once(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    plant_interface(rig.roots.sysfs, "ens5", driver="ena")
+    rig.answers["ens5"] = {"tx_timeout": 0}
+    caplog.set_level("INFO")
+    source = rig.starts()
+    for _ in range(2):
+        assert read(source)[1] == []
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith("ens5: its driver counts no packets beyond an allowance")
+
+
 def test_where_there_is_no_ena_one_line_says_so_once(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -159,8 +204,14 @@ def test_whatever_is_throttled_is_told_one_sample_later_and_no_longer(
     rig.answers["ens5"] = STATISTICS | {name: STATISTICS[name] + 1}
     assert throttled() == {allowance}
     assert throttled() == set()
-    rig.answers["ens5"] = STATISTICS  # the driver began anew
+    rig.answers["ens5"] = dict.fromkeys(STATISTICS, 0)  # the driver began anew
     assert throttled() == set()
+    rig.answers["ens5"] = dict.fromkeys(STATISTICS, 0) | {name: 8}
+    assert throttled() == {allowance}
+    rig.answers["ens5"] = dict.fromkeys(STATISTICS, 0) | {
+        name: 3
+    }  # and again, and has refused three since
+    assert throttled() == {allowance}
 
 
 def test_of_a_type_without_credits_there_is_the_bandwidth_and_nothing_to_run_out(rig: Rig) -> None:
@@ -443,14 +494,41 @@ def test_a_capture_has_the_counters_of_the_network(
     roots = wire.rig.roots
     plant({"proc/diskstats": "", "proc/1/mountinfo": "", "proc/stat": ""}, wire.rig.root)
     (roots.sysfs / "block").mkdir()
+
+    def answer(name: str) -> Mapping[str, int]:
+        if name not in wire.rig.answers:
+            raise OSError(95, "Operation not supported")
+        return wire.rig.answers[name]
+
     monkeypatch.setattr(
         capture_module,
         "read_interfaces",
-        lambda sysfs, problems: read_interfaces(sysfs, problems, wire.rig.answers.__getitem__),
+        lambda sysfs, problems: read_interfaces(sysfs, problems, answer),
     )
-    files = yaml.safe_load(capture(roots))["files"]
+    plant_interface(roots.sysfs, "acme-payroll", driver="ena")
+    plant_interface(roots.sysfs, "acme-broken", driver="ena")
+    wire.rig.answers["acme-payroll"] = STATISTICS
+    captured = capture(roots)
+    assert "acme" not in captured
+    document = yaml.safe_load(captured)
+    files = document["files"]
     assert files["sys/class/net/ens5/statistics/rx_bytes"] == "1000\n"
     assert "     bw_in_allowance_exceeded: 5\n" in files["ethtool/ens5"]
+    assert len(document["problems"]) == 1
+    copy = wire.rig.root / "copy"
+    plant(files, copy)
+    replayed = read_interfaces(copy / "sys", [], lambda _: STATISTICS)
+    original = read_interfaces(roots.sysfs, [], answer)
+    assert replayed["ens5"] == original["ens5"]
+    assert len(replayed) == 2
+
+
+@pytest.mark.real
+def test_the_kernel_says_the_driver_of_a_device_in_its_uevent_as_by_its_link() -> None:
+    for path in Path("/sys/class/net").iterdir():
+        link, uevent = path / "device" / "driver", path / "device" / "uevent"
+        if link.exists():
+            assert f"DRIVER={link.resolve().name}" in uevent.read_text().split("\n")
 
 
 @pytest.mark.parametrize("name", ["", "x" * 16, "no-such-one"])

@@ -137,6 +137,17 @@ def test_a_state_that_cannot_be_written_from_the_start_costs_no_metric(
     assert running.code == [0]
 
 
+def test_a_state_folder_that_cannot_be_looked_at_costs_no_metric(
+    box: Box, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where a folder above may not be searched. Nobody can follow a link to itself."""
+    (box.root / "loop").symlink_to(box.root / "loop")
+    options = {"state.file": str(box.root / "loop" / "state.json")}
+    with Running(box.root, caplog, **options) as running:
+        until(lambda: 'burstwatch_source_up{source="state"} 0.0' in running.page)
+    assert running.code == [0]
+
+
 def test_a_state_folder_that_does_not_exist_is_named(
     box: Box, caplog: pytest.LogCaptureFixture
 ) -> None:

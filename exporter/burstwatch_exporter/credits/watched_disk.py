@@ -53,12 +53,12 @@ class WatchedDisk:
         self._line_at = -math.inf
 
     def has_begun_anew(self, stats: DiskStats) -> bool:
-        """True if its counters are lower than those of its account."""
+        """True if one of its counters is lower than that of its account."""
         counters = stats.of(self.disk.name, self.disk.paths)
         return (
             self.ledger is not None
             and counters is not None
-            and counters.ops < self.ledger.reading.counters.ops
+            and counters.since(self.ledger.reading.counters) is None
         )
 
     def is_account_of(self, disk: Disk, spec: DiskSpec | None) -> bool:
@@ -71,6 +71,7 @@ class WatchedDisk:
             and spec.own_bucket == ledger.own_bucket
             and spec.spec_id == ledger.spec.spec_id
             and spec.changed_s == ledger.spec.changed_s
+            and spec.created_s == ledger.spec.created_s
         )
 
     def is_replaced(self, disk: Disk, stats: DiskStats | None) -> bool:

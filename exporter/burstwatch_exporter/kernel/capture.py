@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import yaml
 
 from burstwatch_exporter.kernel.blocks import SEQUENCE_LINK, SERIAL_ENTRY
-from burstwatch_exporter.kernel.ena import COUNTERS, read_interfaces
+from burstwatch_exporter.kernel.ena import COUNTERS, DRIVER, read_interfaces
 from burstwatch_exporter.kernel.mounts import read_mountinfo
 from burstwatch_exporter.kernel.roots import Roots
 
@@ -26,11 +26,12 @@ DM_NAME, SOURCE = "/dm/name", re.compile(r"(?<= )/dev/\S+")
 KERNELS = re.compile(
     r"(nvme|xvd|sd|vd|hd|dm-|md|loop|zram|mmcblk|bcache|nbd|ram|sr)[a-z0-9_]*|root"
 )
+INTERFACES = re.compile(r"lo|eth[0-9]+|en[ospx][0-9a-f]+[0-9a-z]*")
 WHOLE, AFTER_SERIAL = re.compile(r"\S.*"), re.compile(f"(?<={SERIAL_ENTRY}).+")
 ON_DEVICE = re.compile(r" - \S+ /dev/\S+ ")
 #: Files that are read of a block device.
 ATTRIBUTES = (
-    "size", "hidden", "diskseq", "queue/iostats", "queue/max_sectors_kb", "queue/max_hw_sectors_kb",
+    "size", "hidden", "diskseq", "dev", "queue/iostats", "queue/max_sectors_kb", "queue/max_hw_sectors_kb",
     "device/model", "device/serial", "device/devtype", "dm/name", "md/level",
 )  # fmt: skip
 #: Fields that are kept of udev's record: which disk it is of, and since when.
@@ -66,13 +67,16 @@ def capture(roots: Roots, *, keeps_names: bool = False, key: bytes | None = None
     files |= dict(_blocks(roots))
     files |= dict(_records(roots))
     files |= dict(_btrfs(roots, None if keeps_names else names))
-    files |= dict(_interfaces(roots))
+    problems: list[str] = []
+    files |= dict(_interfaces(roots, None if keeps_names else names, problems))
+    files["sys/kernel/uevent_seqnum"] = _read(f"{roots.sysfs}/kernel/uevent_seqnum")
     files["proc/sys/kernel/random/boot_id"] = "00000000-0000-0000-0000-000000000000\n"
     if not keeps_names:
         files = {name: names.of_file(name, content) for name, content in files.items()}
+    origin = f"captured on Linux {os.uname().release}"
+    told = {"problems": problems} if problems else {}
     return yaml.safe_dump(
-        {"origin": f"captured on Linux {os.uname().release}", "files": dict(sorted(files.items()))},
-        width=10_000,
+        {"origin": origin, **told, "files": dict(sorted(files.items()))}, width=10_000
     )
 
 
@@ -97,9 +101,19 @@ def _btrfs(roots: Roots, names: "_Names | None") -> Iterator[tuple[str, str]]:
             yield f"sys/fs/btrfs/{told_id}/devices/{device}", ""
 
 
-def _interfaces(roots: Roots) -> Iterator[tuple[str, str]]:
-    """Yield the counters of each interface of ENA, and its allowances as ``ethtool -S`` prints them."""
-    for name, interface in read_interfaces(roots.sysfs, []).items():
+def _interfaces(
+    roots: Roots, names: "_Names | None", problems: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the counters of each interface of ENA, and its allowances as ``ethtool -S`` prints them.
+
+    A name that somebody gave is another one. What kept an interface from being read is a problem.
+    """
+    read: list[str] = []
+    interfaces = read_interfaces(roots.sysfs, read)
+    problems += [problem if names is None else names.of_problem(problem) for problem in read]
+    for given, interface in interfaces.items():
+        name = given if names is None else names.of_interface(given)
+        yield f"sys/class/net/{name}/device/uevent", f"{DRIVER}\n"
         for direction, counter in COUNTERS.items():
             folder = f"sys/class/net/{name}/statistics/{counter}"
             yield f"{folder}_bytes", f"{interface.octets[direction]}\n"
@@ -157,6 +171,15 @@ class _Names:
                 parts = columns[column].split("/")
                 columns[column] = "/".join(self.pseudonym(part) for part in parts)
         return SOURCE.sub(self._of_source, " ".join(columns))
+
+    def of_interface(self, name: str) -> str:
+        """A name that the kernel or udev gives stays."""
+        return name if INTERFACES.fullmatch(name) else self.pseudonym(name)
+
+    def of_problem(self, problem: str) -> str:
+        """A problem of an interface, whose name is in front."""
+        name, _, what = problem.partition(":")
+        return f"{self.of_interface(name)}:{what}"
 
     def _of_source(self, match: re.Match[str]) -> str:
         """A source by the kernel's name stays; of a mapped device the name is another, and of any other link all of it."""

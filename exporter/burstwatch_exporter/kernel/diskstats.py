@@ -108,6 +108,10 @@ def parse_diskstats(text: str) -> DiskStats:
     for line in text.splitlines():
         parts = line.split()
         try:
+            if not line.isascii() or "_" in "".join(
+                parts[HEAD:]
+            ):  # Python would take them as digits
+                raise ValueError  # noqa: TRY301 - told with the others
             name, devno = parts[2], f"{int(parts[0])}:{int(parts[1])}"
             counters[name] = _counters(parts[HEAD:])
             devnos[name] = devno

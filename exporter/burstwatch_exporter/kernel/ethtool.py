@@ -8,7 +8,9 @@ import fcntl
 import socket
 import struct
 
-SIOCETHTOOL = 0x8946
+SIOCETHTOOL, SIOCGIFHWADDR = 0x8946, 0x8927
+#: A request by an interface's name; the address stands behind its family of two bytes.
+REQUEST_BYTES, ADDRESS_AT, ADDRESS_BYTES = 40, 18, 6
 #: Commands, and the set of names of the statistics.
 GSTRINGS, GSTATS, GSSET_INFO, SS_STATS = 0x1B, 0x1D, 0x37, 1
 NAME_BYTES, INTERFACE_BYTES = 32, 15
@@ -19,6 +21,18 @@ SET_HEAD, STRINGS_HEAD, STATS_HEAD = (
     struct.Struct("=III"),
     struct.Struct("=II"),
 )
+
+
+def read_address(interface: str) -> str:
+    """The hardware address of an interface of this network namespace, as /sys writes it.
+
+    Raises:
+        OSError: if there is no such interface.
+    """
+    request = struct.pack(f"{REQUEST_BYTES}s", interface.encode()[:INTERFACE_BYTES])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        answer = fcntl.ioctl(asking, SIOCGIFHWADDR, request)
+    return answer[ADDRESS_AT : ADDRESS_AT + ADDRESS_BYTES].hex(":")
 
 
 def read_statistics(interface: str) -> dict[str, int]:

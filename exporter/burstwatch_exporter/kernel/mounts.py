@@ -84,14 +84,24 @@ def _mountinfo_of(process: Path) -> str:
 
 
 def container_files(procfs: Path) -> frozenset[str]:
-    """The files of /proc that lxcfs has put its own in the place of, such as ``diskstats``."""
+    """The files of ``procfs`` that lxcfs has put its own in the place of, such as ``diskstats``.
+
+    A pod can have such files over its own /proc, and read the host's, which is mounted elsewhere.
+    """
     names: set[str] = set()
     for process in ("self", "1"):
         with suppress(OSError):
-            for line in _mountinfo_of(procfs / process).split("\n"):
-                head, _, tail = line.partition(" - ")
-                if tail.startswith("fuse.lxcfs "):
-                    names.add(head.split(" ")[MOUNTPOINT].rpartition("/")[2])
+            lines = [line.partition(" - ") for line in _mountinfo_of(procfs / process).split("\n")]
+            mounted = [
+                (_plain(head.split(" ")[MOUNTPOINT]), tail) for head, _, tail in lines if tail
+            ]
+            is_elsewhere = process == "self" and any(point == str(procfs) for point, _ in mounted)
+            folder = str(procfs) if is_elsewhere else "/proc"
+            names |= {
+                point.removeprefix(f"{folder}/")
+                for point, tail in mounted
+                if tail.startswith("fuse.lxcfs ") and point.startswith(f"{folder}/")
+            }
     return frozenset(names)
 
 

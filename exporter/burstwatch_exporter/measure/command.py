@@ -121,7 +121,7 @@ def _measure_here(flags: MeasureOptions, switches: set[str], options: Options, w
     about = About(
         host=uname.nodename,
         kernel=uname.release,
-        instance_type=exporter.instance_type,
+        instance_type=exporter.known_type,
         floor_ratio=0.0 if drains else flags.floor_ratio,
         vcpus=vcpus,
     )

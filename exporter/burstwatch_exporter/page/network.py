@@ -6,7 +6,7 @@ that came too late for them.
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -61,13 +61,13 @@ class _Reading:
     interfaces: Mapping[str, Interface]
 
     def exceeded_since(self, before: "_Reading") -> dict[str, int]:
-        """The packets beyond each allowance that was counted both times, 0 where a driver began anew."""
+        """The packets beyond each allowance that was counted both times, all of them where a driver began anew."""
         exceeded: dict[str, int] = {}
         for name in before.interfaces.keys() & self.interfaces.keys():
             earlier = before.interfaces[name].exceeded
             for allowance, count in self.interfaces[name].exceeded.items():
                 if allowance in earlier:
-                    more = max(0, count - earlier[allowance])
+                    more = count - earlier[allowance] if count >= earlier[allowance] else count
                     exceeded[allowance] = exceeded.get(allowance, 0) + more
         return exceeded
 
@@ -154,8 +154,9 @@ class NetworkSource:
         attempt.problems += problems
         if problems:  # what the others have moved is not all
             self._forget()
-        elif not self._has_looked and not interfaces:
-            LOG.info("%s", NO_ENA)
+        elif not self._has_looked:
+            for hint in _hints(interfaces):
+                LOG.info("%s", hint)
         self._has_looked = True
         before, reading = self._reading, _Reading(at=at, interfaces=interfaces)
         if interfaces and (before is None or at - before.at >= self._slot_s / 2):
@@ -255,6 +256,15 @@ class NetworkSource:
             path = self._roots.procfs / "sys" / "kernel" / "random" / "boot_id"
             return path.read_text(encoding="ascii").strip()
         return ""
+
+
+def _hints(interfaces: Mapping[str, Interface]) -> Iterator[str]:
+    """What people should know of a network that is not watched whole, and is no failure."""
+    if not interfaces:
+        yield NO_ENA
+    for name, interface in interfaces.items():
+        if not interface.exceeded:
+            yield f"{name}: its driver counts no packets beyond an allowance, so nothing says when the network is throttled (it is too old for that)"
 
 
 def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> int:

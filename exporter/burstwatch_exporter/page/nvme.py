@@ -1,7 +1,8 @@
 """The source ``nvme``: each volume's own statistics, through the helper that may read them.
 
 They are a second witness of what the kernel counts: both count the same requests. The kernel's count is
-read first, so EBS can be ahead by what is done meanwhile, and by no more with every scrape.
+read first, so EBS can be ahead by what is done meanwhile, and by no more however many scrapes there are: each is compared
+with the one in which EBS was the least ahead. Up to AHEAD_S and IN_QUEUES of other I/O stays unseen.
 """
 
 import socket
@@ -52,7 +53,8 @@ class NvmeSource:
         self._helper = helper
         #: Hears of each comparison what EBS has counted beyond the kernel, or nothing.
         self.on_comparison: OnComparison = lambda *_: None
-        self._comparisons: dict[str, _Comparison] = {}
+        #: By disk: the comparison in which EBS was the least ahead since it was told to be too far ahead.
+        self._least: dict[str, _Comparison] = {}
         #: By disk: until when it is not asked, and when it was asked last.
         self._paused: dict[str, float] = {}
         self._asked: dict[str, float] = {}
@@ -97,15 +99,17 @@ class NvmeSource:
         if counters is None:
             return
         ahead = stats.read_ops + stats.write_ops - counters.ops
-        before = self._comparisons.get(disk.name)
+        least = self._least.get(disk.name)
         comparison = _Comparison(identity=disk.identity, ahead=ahead, at=at)
-        self._comparisons[disk.name] = comparison
-        if before is None or before.identity != disk.identity or view.spec is None:
+        if least is None or least.identity != disk.identity or view.spec is None:
+            self._least[disk.name] = comparison
             return
-        more, words = ahead - before.ahead, ""
+        more, words = ahead - least.ahead, ""
         if more > AHEAD_S * view.spec.volume_spec.limit_iops + IN_QUEUES:
-            words = f"EBS has done {more} operations more than the kernel has counted"
-        self.on_comparison(disk, words, at - before.at)
+            words = f"EBS has done {more:,} operations more than the kernel has counted"
+        if words or more <= 0:
+            self._least[disk.name] = comparison
+        self.on_comparison(disk, words, at - least.at)
 
     def _ask(self, disk: Disk) -> bytes:
         """Ask the helper for one disk's log page; raises OSError without a helper, ValueError for no answer."""
