@@ -78,6 +78,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
 	@$(BIN)/python -m tools.make_example
+	@$(BIN)/python -m tools.hero
 	@$(BIN)/python -m tests.goldens
 	@$(BIN)/python -m tests.aws.doctored
 	@$(BIN)/python -m tools.reference
