@@ -19,7 +19,7 @@ def test_what_is_committed_is_what_the_code_draws(shape: Format, theme: str) -> 
 
 
 def test_it_shows_the_page_that_the_readme_has() -> None:
-    left, empty_at = re.findall(r"out of credits in (\d+ min) at this load \((\d\d:\d\dZ)\)", README)[0]  # fmt: skip
+    left, empty_at = re.findall(r"CRITICAL (\d+ min) left \((\d\d:\d\dZ)\)", README)[0]  # fmt: skip
     assert f"{left} before they run out at {empty_at}" in title_of(simulate())
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from burstwatch.bucket import DAY_S, HOUR_S, Bucket, unsized_bucket
 from burstwatch.fixes.fix import STOPS, Afterwards, Command, Fix, Takes
 from burstwatch.fixes.surplus import charged_a_month
-from burstwatch.formatting import number
+from burstwatch.formatting import number, span
 from burstwatch.history.observations import BucketTerms, Limit, Reporting, Resource, Verdict, Words
 from burstwatch.history.points import DemandPoint
 from burstwatch.kinds._spent import demand_point
@@ -491,10 +491,10 @@ class BurstableCpu(Kind):
             price = _charge(resource, resource.bucket.refill)
             if resource.level_metric == SURPLUS:
                 return AtZero(short="extra CPU is billed", note=price)
-            free_h = _free_s(resource, resource.bucket) / HOUR_S
+            free_s = _free_s(resource, resource.bucket)
             note = "not slowed, uses surplus credits"
             return AtZero(
-                short=f"billed after {number(free_h)} h more",
+                short=f"billed after {span(free_s)} more",
                 note=", ".join(filter(None, [note, price])),
             )
         baseline = share(resource.bucket.refill, round(resource.limit.rate))

@@ -94,6 +94,12 @@ class Brief:
         return likely is not None and 0 < likely < math.inf
 
     @property
+    def left(self) -> str:
+        """The time that is left at the present load, as ``17 min``; empty if that is none, unknown or more than a day."""
+        likely = self.assessment.projection.time_to_empty_s
+        return countdown(likely) if likely is not None and 0 < likely < DAY else ""
+
+    @property
     def type(self) -> str:
         """What messages call the resource."""
         return self.resource.words.facts.get("type", self.resource.kind)

@@ -76,7 +76,7 @@ NO_ACTION = Step("", "No action needed")
 class Message:
     """One message, the most important first.
 
-    ``title`` has the severity, the resource, what happens, when and its effect, and ``where`` is the line below it: host,
+    ``title`` has the severity, the time that is left, the resource and the effect, ``name`` the resource's name in it, and ``where`` is the line below it: host,
     device, volume, type, account and region. ``actions`` are lines that begin with what to do now.
     ``facts`` are lines. ``links`` are pairs of a label and an address. ``thread`` keeps the
     messages of one resource together. ``context`` is for programs.
@@ -84,6 +84,7 @@ class Message:
 
     event: Event
     title: str
+    name: str = ""
     where: str = ""
     actions: tuple[Step, ...]
     facts: tuple[str, ...] = ()
@@ -104,6 +105,7 @@ def danger_message(
     return Message(
         event=event,
         title=title,
+        name=who(brief),
         where=_where(brief),
         actions=actions(
             [fix.text for fix in brief.fixes],
@@ -131,19 +133,39 @@ def danger_message(
 
 
 def danger_title(brief: Brief, severity: Verdict) -> str:
-    """Title of a danger: how severe, who, what happens, when, and with what effect."""
+    """Title of a danger: how severe, how long is left, whose credits, and what is left without them.
+
+    A lock screen shows some forty characters.
+    """
     is_critical = severity == "critical" or brief.verdict == "exhausted"
     shown = "CRITICAL" if is_critical else "WARNING"
     linked = "now" if brief.has_run_out else "then"
     is_known = brief.assessment.projection.state != "unknown"
     effect = f", {linked} {brief.at_zero.short}" if brief.at_zero.short and is_known else ""
     name = who(brief)
+    if brief.left:
+        return _title_of_time(brief, shown, effect)
     if len(f"{shown} {name}: {brief.says}{effect}") <= TITLE_LENGTH:
         return title_of(shown, name, f"{brief.says}{effect}")
     forms = _short_forms(brief, effect)
     room = TITLE_LENGTH - len(f"{shown} {name[: _shortest(brief)]}: ")
     # What is to come is never cut.
     return title_of(shown, name, next((form for form in forms if len(form) <= room), forms[-1]))
+
+
+def _title_of_time(brief: Brief, shown: str, effect: str) -> str:
+    """The title of credits that run out at this load: the name gives way first, then the kind of credits; what is to come never does."""
+    projection = brief.assessment.projection
+    empty_at = hour_of(projection.at + (projection.time_to_empty_s or 0.0))
+    begin = f"{shown} {brief.left} left ({empty_at}): "
+    ends = tuple(
+        f"{noun}{effect}" for noun in (f" {brief.resource.words.credit_name}", " credits", "")
+    )
+    rooms = [TITLE_LENGTH - len(begin) - len(end) for end in ends]
+    fitting = (n for n, room in enumerate(rooms) if room >= min(len(who(brief)), _shortest(brief)))
+    chosen = next(fitting, len(ends) - 1)
+    name = shortened(who(brief), max(rooms[chosen], SHORTEST_NAME))
+    return cut(f"{begin}{name}{ends[chosen]}", TITLE_LENGTH)
 
 
 def _shortest(brief: Brief) -> int:
@@ -159,11 +181,9 @@ def _title(shown: str, brief: Brief, says: str) -> str:
 
 def _short_forms(brief: Brief, effect: str) -> tuple[str, ...]:
     """What the credits do in fewer words, the longest first."""
-    if not brief.is_running_out:
-        return (f"credits {brief.headline}{effect}",)
-    return tuple(
-        f"{begin} {brief.when}{effect}" for begin in ("out of credits", "credits out", "out")
-    )
+    if brief.is_running_out:  # in more than a day
+        return tuple(f"{begin} {brief.when}{effect}" for begin in ("out of credits", "credits out", "out"))  # fmt: skip
+    return (f"credits {brief.headline}{effect}",)
 
 
 def title_of(shown: str, name: str, says: str, *, shortest: int = SHORTEST_NAME) -> str:
@@ -199,6 +219,7 @@ def over_message(
     return Message(
         event="recovered" if brief else "gone",
         title=_over_title(brief, resource_id, timeline, at=at, at_zero_s=at_zero_s),
+        name=who(brief) if brief else resource_id,
         where=_where(brief) if brief else f"Where: {resource_id}, {unit}",
         actions=(Step("Do now", "follow its warning alarm") if is_warning else NO_ACTION,),
         facts=_lines(

@@ -52,11 +52,11 @@ def description(message: Message) -> str:
 def subject(message: Message) -> str:
     """The subject of an e-mail: the title in ASCII."""
     title = message.title.replace("…", "..").replace(NO_DOT, "_")
+    if message.name and not any(c.isascii() and c.isalnum() for c in message.name):
+        # Nothing would be left of the name.
+        title = re.sub(r"[^\x00-\x7f]+( [^\x00-\x7f]+)*", message.resources[0], title, count=1)
     plain = "".join(c if c.isascii() and c.isprintable() else " " for c in title)
-    plain = " ".join(plain.split())
-    if message.resources:  # where nothing is left of the name
-        plain = re.sub(r"^([A-Z]+) :", rf"\1 {message.resources[0]}:", plain)
-    return plain[:SUBJECT_LENGTH]
+    return " ".join(plain.split())[:SUBJECT_LENGTH]
 
 
 def email(message: Message) -> str:

@@ -84,8 +84,9 @@ def test_the_volumes_of_an_array_are_one_page_which_names_it_and_them_all(
     assert page.startswith(f"{PREFIX}/mongo-1-array/array_i-")
     assert notice.rpartition("/")[0] == page.rpartition("/")[0]
     text = cloud.aws.regions["us-east-1"].alarms[page]["AlarmDescription"]
-    assert text.splitlines()[0].startswith("CRITICAL mong")
-    assert "array: credits out in" in text.splitlines()[0]
+    assert text.splitlines()[0].startswith("CRITICAL ")
+    assert "left (" in text.splitlines()[0]
+    assert "): mongo-1 array burst credits, then " in text.splitlines()[0]
     named = sorted(disk.id for disk in disks)
     assert all(volume_id in text for volume_id in named[:MOST_IDS])
     assert ("and 18 more" in text) == (count == 24)

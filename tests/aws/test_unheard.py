@@ -45,7 +45,8 @@ def test_a_full_quota_of_alarms_pages_each_resource_by_its_name(cloud: Cloud) ->
     assert sweep_and_evaluate(cloud, memory) == [
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "ALARM")
     ]
-    assert text_of(cloud, NOT_PAGED).startswith(f"{orders.id}: CRITICAL orders: credits out in ")
+    assert text_of(cloud, NOT_PAGED).startswith(f"{orders.id}: CRITICAL ")
+    assert "): orders burst credits, then " in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert orders.id in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert "LimitExceeded" in text_of(cloud, NOT_PAGED).splitlines()[0]
     assert orders.id not in str(cloud.aws.notifications)  # an alarm of its own could not be made
