@@ -226,7 +226,7 @@ backtest: setup ## every policy on the recordings, in an hour and a half (SETS="
 	@$(BIN)/python -m benchmarks.held_out $(SETS) $(if $(VM),--vm $(VM)) $(ARGS)
 
 .PHONY: docs
-docs: setup ## the documentation as a site in site/, with search; it works from the folder
+docs: setup ## the documentation as a site in site/, with search where it is served; it asks no other host
 	@$(BIN)/python -m tools.site
 	@UV_PROJECT_ENVIRONMENT=.cache/docs $(UV) sync --quiet --frozen --only-group docs --python $(PYTHON)
 	@NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true .cache/docs/bin/mkdocs build --quiet --strict --config-file .cache/site/mkdocs.yml

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import yaml
 
+from burstwatch.drawing import palette
+from burstwatch.drawing.pages import mark
+
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / ".cache" / "site"
 REPOSITORY = "https://github.com/burstwatch/burstwatch/blob/main"
@@ -25,11 +28,17 @@ LIST_INDENT = 4
 LINK = re.compile(r"""(\]\(|(?:src|href|srcset)=")([^)\s"#]+)""")
 #: A name such as ``burstwatch_exporter_build_info`` is not broken in a word: a table that is too wide is scrolled.
 STYLE = Path("names.css")
+#: The icon of the site, and its logo on the bar at the top.
+ICON, LOGO = Path("icon.svg"), Path("logo.svg")
 NAMES_STAY_WHOLE = (
     ".md-typeset table code{word-break:normal;overflow-wrap:normal}\n"
     # A chart is scrolled on a phone: its words would be too small there.
     '.md-typeset p:has(> img[src$=".svg"]){overflow-x:auto}\n'
-    '.md-typeset img[src$=".svg"]{max-width:max(100%,800px)}\n'
+    '.md-typeset p>img[src$=".svg"]{max-width:max(100%,800px)}\n'
+    # A message has long lines; a command keeps its own.
+    ".md-typeset .language-text pre>code{white-space:pre-wrap}\n"
+    ".md-typeset picture img{width:100%;height:auto}\n"
+    "@media(max-width:44em){.md-typeset table:not([class]) :is(th,td){min-width:0;padding:.4em .6em}}\n"
 )
 #: By what somebody comes for: to begin, to do something, to look something up, to understand.
 NAVIGATION = [
@@ -191,8 +200,22 @@ def main() -> None:
         shutil.copytree(ROOT / folder, sources / folder.removeprefix("docs/"))
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy(picture, sources)
-    (sources / STYLE.name).write_text(NAMES_STAY_WHOLE, encoding="utf-8")
+    (sources / STYLE.name).write_text(NAMES_STAY_WHOLE + colours(), encoding="utf-8")
+    blue = palette.BLUE.dark
+    (sources / ICON.name).write_text(mark(blue, blue), encoding="utf-8")
+    (sources / LOGO.name).write_text(mark("white", "white"), encoding="utf-8")
     (TARGET / "mkdocs.yml").write_text(yaml.safe_dump(configuration(places)), encoding="utf-8")
+
+
+def colours() -> str:
+    """The colours of burstwatch in the words of the theme, for a light and a dark ground."""
+    bar = palette.BLUE.light
+    themes = {"default": (palette.BLUE.light, palette.PAGE.light), "slate": (palette.BLUE.dark, palette.PAGE.dark)}  # fmt: skip
+    return "".join(
+        f'[data-md-color-scheme="{scheme}"]{{--md-primary-fg-color:{bar};--md-primary-bg-color:white;--md-accent-fg-color:{link};'
+        f"--md-typeset-a-color:{link};--md-default-bg-color:{ground}}}\n"
+        for scheme, (link, ground) in themes.items()
+    )
 
 
 def configuration(places: Mapping[str, str]) -> dict[str, object]:
@@ -206,6 +229,8 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
         "theme": {
             "name": "material",
             "font": False,
+            "logo": LOGO.name,
+            "favicon": ICON.name,
             "features": [
                 "navigation.tabs",
                 "navigation.top",
@@ -218,9 +243,9 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
             ],
         },
         "extra_css": [STYLE.name],
-        "repo_url": REPOSITORY.partition("/blob/")[0],
-        "copyright": f"burstwatch {version('burstwatch')}, Apache-2.0",
-        "plugins": ["search", "offline"],
+        # The theme would ask GitHub for its stars, and its search from a folder another server for a script.
+        "copyright": f'burstwatch {version("burstwatch")}, Apache-2.0, <a href="{REPOSITORY.partition("/blob/")[0]}">source</a>',
+        "plugins": ["search"],
         "markdown_extensions": [
             "tables",
             # Code within a list too, as GitHub shows it.
@@ -244,6 +269,8 @@ def _palette(colors: str, scheme: str, *, turns_to: str, icon: str) -> dict[str,
     return {
         "media": f"(prefers-color-scheme: {colors})",
         "scheme": scheme,
+        "primary": "custom",
+        "accent": "custom",
         "toggle": {"icon": f"material/{icon}", "name": f"{turns_to} colors"},
     }
 

@@ -69,12 +69,15 @@ def draw_scene(story: Story, scene: Scene, *, width: float) -> Chart:
     )
     chart.axes(
         x_text=_dated(scene) if is_dated(story.start_s) else lambda at: clock_of(story)(at).strip(),
-        x_ticks=_label_times(scene, since_s=0.0 if is_dated(story.start_s) else story.start_s),
+        x_ticks=label_times(
+            scene.start_s, scene.end_s, since_s=0.0 if is_dated(story.start_s) else story.start_s
+        ),
         y_text=lambda value: f"{value:.0%}",
         y_ticks=[0.0, 0.25, 0.5, 0.75, 1.0],
     )
     if scene.page is not None:
         draw_projection(chart, story, scene.page)
+        _name_latest(chart, story, scene.page)
         chart.line([(scene.page.t_s, 0.0), (scene.page.t_s, 1.0)], ORANGE)
         _name(chart, scene.page.t_s, 0.93, "page", ORANGE)
     chart.line(_within(story.balance, scene), BLUE)
@@ -135,6 +138,20 @@ def draw_projection(chart: Chart, story: Story, page: Moment) -> None:
         chart.line([(since_s, ratio), (reached, share)], ORANGE, dashes=dashes)
 
 
+def _name_latest(chart: Chart, story: Story, page: Moment) -> None:
+    """Write what the dotted line of the latest time is, where that leaves the picture."""
+    points = [point for point in story.balance if point[0] <= page.t_s - (page.data_age_s or 0.0)]
+    latest_s, end_s = page.high_s, chart.x_range[1]
+    if latest_s is None or not points or page.t_s + latest_s <= end_s:
+        return
+    since_s, ratio = points[-1]
+    share_left = (
+        1.0 if math.isinf(latest_s) else 1 - (end_s - since_s) / (page.t_s + latest_s - since_s)
+    )
+    text = "if the load stops" if math.isinf(latest_s) else "at the latest"
+    chart.text(chart.width - chart.right - 4, chart.y(ratio * share_left) - 18, text, anchor="end", color=ORANGE, small=True)  # fmt: skip
+
+
 def _dated(scene: Scene) -> Callable[[float], str]:
     """Times of the day, or days where it is longer than one."""
     if scene.end_s - scene.start_s <= DAY_S:
@@ -150,13 +167,13 @@ def _within(points: list[tuple[float, float]], scene: Scene) -> list[tuple[float
     return [point for point in points if scene.start_s <= point[0] <= scene.end_s]
 
 
-def _label_times(scene: Scene, *, since_s: float) -> list[float]:
-    """The times of the scene that get a label: each a whole number of steps after ``since_s``.
+def label_times(start_s: float, end_s: float, *, since_s: float) -> list[float]:
+    """The times that get a label: each a whole number of steps after ``since_s``.
 
     The step is the shortest round one with which they have room.
     """
-    length_s = scene.end_s - scene.start_s
+    length_s = end_s - start_s
     step_s = next((step for step in STEPS_S if length_s / step <= MOST_LABELS), length_s)
-    first = math.ceil((scene.start_s - since_s) / step_s)
-    last = math.floor((scene.end_s - since_s) / step_s)
+    first = math.ceil((start_s - since_s) / step_s)
+    last = math.floor((end_s - since_s) / step_s)
     return [since_s + steps * step_s for steps in range(first, last + 1)]

@@ -9,7 +9,8 @@ from html import escape
 from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.drawing.charts import BLUE, GREEN, GREY, Chart, document, picture, table_of
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, Chart, picture
+from burstwatch.drawing.pages import document, table_of
 from burstwatch.formatting import (
     balance,
     folded,
@@ -29,9 +30,10 @@ HEADINGS = ("resource", "type", "needed", "ran out", "finding", "advice", "USD a
 #: Resources that a page has pictures of.
 PICTURES = 20
 #: The automation of AWS itself.
+AUTOMATION_URL = "https://docs.aws.amazon.com/compute-optimizer/latest/ug/automation.html"
 AUTOMATION = (
     "AWS Compute Optimizer can change gp2 volumes to gp3 by itself, by rules that you set: "
-    "https://docs.aws.amazon.com/compute-optimizer/latest/ug/automation.html"
+    f"{AUTOMATION_URL}"
 )
 
 
@@ -75,10 +77,15 @@ def as_markdown(records: Sequence[AdviceRecord], *, place: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: What each block of code is.
+LANGUAGES = {"sh": "AWS CLI", "yaml": "CloudFormation", "hcl": "Terraform"}
+
+
 def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
     """A page of HTML, with pictures of the highest rates of each hour."""
     changes = [record for record in records if record["best_fix"]]
-    body = [f"<p>{escape(totals(records))}</p>"]
+    link = f'<a href="{AUTOMATION_URL}">{AUTOMATION_URL}</a>'
+    body = [f"<p>{escape(totals(records)).replace(AUTOMATION_URL, link)}</p>"]
     if changes:
         rows = [tuple(map(printable, _cells(record))) for record in changes]
         body.append(table_of(HEADINGS, rows, sentences={"resource", "type", "needed", "advice"}))
@@ -87,8 +94,15 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
         body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
         if record["hourly"]:
             body.append(f"<figure>{picture([_load_panel(record, record['hourly'])])}</figure>")
-        body += [f"<pre>{escape(text)}</pre>" for _, text in _code(record)]
-    return document(f"Burst credits of {place}", "".join(body), width=1_200)
+        body += [
+            f"<h3>{LANGUAGES[language]}</h3><pre>{escape(text)}</pre>"
+            for language, text in _code(record)
+        ]
+    figure = f"{len(changes)} {'change' if len(changes) == 1 else 'changes'}" if changes else ""
+    title = f"Burst credits of {place}"
+    if len(changes) == 1:
+        title = f"{_who(changes[0])}: {changes[0]['best_fix']['action']}"
+    return document(title, "".join(body), figure=figure, verdict="watch", width=1_200)
 
 
 def totals(records: Sequence[AdviceRecord]) -> str:
@@ -181,9 +195,9 @@ def _cells(record: AdviceRecord) -> tuple[str, ...]:
 
 def _sentence(record: AdviceRecord) -> str:
     """Say what it did, what it should become, and what that costs and risks."""
-    fix, days = record["best_fix"], record["history_s"] / DAY_S
+    fix = record["best_fix"]
     text = (
-        f"In {days:.1f} days it needed {'at least ' if record['is_censored'] else ''}{number(record['needed'])} "
+        f"In {span(record['history_s'])} it needed {'at least ' if record['is_censored'] else ''}{number(record['needed'])} "
         f"{record['rate_unit']} (mean {number(record['mean'])})"
     )
     text += ", because a limit held it back," if record["is_censored"] else ""
@@ -248,9 +262,8 @@ def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
         y_range=(0.0, top),
     )
     chart.axes(
-        x_text=lambda days: f"{days:g}",
-        y_text=lambda value: f"{value:g}",
-        x_name="days",
+        x_text=lambda days: f"day {days:.3g}",
+        y_text=number,
     )
     chart.line([((hour + 0.5) * HOUR_S / DAY_S, rate) for hour, rate in enumerate(rates)], BLUE)
     for rate, colour in lines:

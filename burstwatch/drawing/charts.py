@@ -1,7 +1,7 @@
-"""Small charts as SVG text, and pages of HTML that hold them: what reports and explanations draw with."""
+"""Small charts as SVG text: what reports and explanations draw with."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -13,32 +13,12 @@ STYLE = (
     # In the dark a picture is inverted, and its hues are turned back.
     "@media(prefers-color-scheme:dark){.picture{filter:invert(.93) hue-rotate(180deg)}}"
 )
-#: A picture that is wider than a phone is scrolled in its place, so that its smallest words are of 12 px there too.
-PAGE_STYLE = (
-    f"""
-{palette.variables()}
-""".strip()
-    + """
-:root{background:var(--page);color:var(--text)}
-body{background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1em;overflow-wrap:anywhere}
-h1{font-size:1.3em} h2{font-size:1.1em}
-a{color:var(--blue)}
-figure{margin:1em 0;background:var(--page);border-radius:6px;overflow-x:auto}
-svg{display:block;min-width:800px;width:100%;height:auto}
-pre{white-space:pre-wrap;font-size:13px;padding:1em;border-radius:6px;background:color-mix(in srgb,currentColor 8%,transparent)}
-.wide{overflow-x:auto} table{border-collapse:collapse;width:100%} td,th{text-align:left;vertical-align:top;white-space:nowrap;padding:.25em .6em;border-bottom:1px solid var(--edge)}
-td.text{white-space:normal;min-width:8em}
-tr.critical td:first-child{border-left:4px solid var(--red)} tr.exhausted td:first-child{border-left:4px solid var(--purple)}
-tr.warning td:first-child{border-left:4px solid var(--orange)} tr.unknown td:first-child{border-left:4px solid var(--grey)}
-@media (max-width:640px){thead,td.nothing{display:none} tr{display:block;margin:1em 0 0}
-tr td,tr td.text{display:block;white-space:normal;min-width:0;border-bottom:0;padding:.1em .6em}
-td[data-of]::before{content:attr(data-of) ": "}}
-""".strip()
-)
-LEFT, RIGHT, TOP, BOTTOM = 84.0, 16.0, 34.0, 36.0
+LEFT, RIGHT, TOP, BOTTOM = 96.0, 16.0, 34.0, 36.0
 WIDTH = 860.0
-#: Half of the widest label of a time, in pixels.
-HALF_LABEL = 22.0
+#: A curve of more points has no words for them: its page stays small.
+MOST_NAMED_POINTS = 2_000
+#: Half of a letter of a label, in pixels.
+HALF_LETTER = 3.8
 #: Pictures are drawn on a light ground.
 BLUE, RED, GREY, ORANGE, GREEN, PURPLE = (
     colour.light
@@ -65,6 +45,9 @@ class Chart:
     axis_x: float = LEFT
     right: float = RIGHT
     marks: list[str] = field(default_factory=list)
+    #: What a page that is pointed at says of the place: the axes' own words.
+    x_text: Callable[[float], str] | None = None
+    y_text: Callable[[float], str] | None = None
 
     def x(self, value: float) -> float:
         """The place of ``value`` in pixels; outside the axis at its end."""
@@ -88,6 +71,7 @@ class Chart:
         y_ticks: Sequence[float] | None = None,
     ) -> None:
         """Grid lines and labels, at round values or where ``x_ticks`` and ``y_ticks`` say."""
+        self.x_text, self.y_text = x_text, y_text
         for value in ticks(*self.y_range) if y_ticks is None else y_ticks:
             at = self.y(value)
             self.marks.append(
@@ -96,7 +80,7 @@ class Chart:
             self.text(self.axis_x - 8, at + 4, y_text(value), anchor="end", small=True)
         for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
             at, anchor = self.x(value), "middle"
-            if at + HALF_LABEL > self.width:
+            if at + len(x_text(value)) * HALF_LETTER > self.width:
                 at, anchor = self.width - 1, "end"
             self.text(at, self.height - BOTTOM + 16, x_text(value), anchor=anchor, small=True)
         middle = (self.axis_x + self.width - self.right) / 2
@@ -107,7 +91,16 @@ class Chart:
         for run in _runs(points):
             path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in run)
             dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-            self.marks.append(f'<polyline class="curve" stroke="{color}"{dash} points="{path}"/>')
+            self.marks.append(
+                f'<polyline class="curve" stroke="{color}"{dash}{self._values_of(run) if not dashes else ""} points="{path}"/>'
+            )
+
+    def _values_of(self, run: Sequence[tuple[float, float]]) -> str:
+        """The points in words, which a page shows where it is pointed at; of long curves none, for they would be most of the page."""
+        if self.x_text is None or self.y_text is None or not 1 < len(run) <= MOST_NAMED_POINTS:
+            return ""
+        words = "|".join(f"{self.x_text(x).strip()}: {self.y_text(y)}" for x, y in run)
+        return f' data-words="{escape(words)}"'
 
     def box(
         self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float
@@ -176,42 +169,6 @@ def picture(charts: Sequence[Chart]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img">'
         f'<style>{STYLE}</style><g class="picture"><rect width="100%" height="100%" fill="{palette.PAGE.light}"/>{panels}</g></svg>\n'
     )
-
-
-def document(title: str, body: str, *, width: float = 920.0) -> str:
-    """A page of HTML that needs nothing else, light or dark as the reader chose. ``title`` is text, ``body`` is HTML, ``width`` the most that it takes."""
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{PAGE_STYLE} body{{max-width:{width:g}px}}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
-    )
-
-
-def table_of(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    sentences: Collection[str] = (),
-    classes: Sequence[str] = (),
-) -> str:
-    """A table as HTML, of text. On a phone each row is a card, and its cells say what they are.
-
-    ``sentences`` are the columns whose text is folded; the others stay in one line. ``classes`` are the verdicts of the rows.
-    """
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    drawn = []
-    for n, row in enumerate(rows):
-        cells = "".join(
-            f'<td data-of="{escape(heading)}"{_class("text" if heading in sentences else "")}>{escape(cell)}</td>'
-            for heading, cell in zip(headings, row, strict=True)
-        )
-        drawn.append(f"<tr{_class(classes[n] if classes else '')}>{cells}</tr>")
-    body = "".join(drawn)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _class(name: str) -> str:
-    return f' class="{escape(name)}"' if name else ""
 
 
 def ticks(low: float, high: float, *, most: int = 7) -> list[float]:

@@ -6,9 +6,10 @@ from html import escape
 from prometheus_client import CollectorRegistry
 
 import burstwatch
-from burstwatch.drawing.charts import document, table_of
+from burstwatch.drawing.pages import document, table_of
 from burstwatch.fleet.poller import UnitReading
 from burstwatch.formatting import number, printable, span
+from burstwatch.history.observations import Verdict
 from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 from burstwatch.web.exposition import encode
 
@@ -61,7 +62,22 @@ class FleetSite:
                 f"<p>burstwatch {burstwatch.__version__}</p>",
             )
         )
-        return document("Burst credits of this fleet", body, width=PAGE_WIDTH)
+        figure, verdict = _figure(readings, now)
+        title = "Burst credits of this fleet"
+        return document(title, body, figure=figure, verdict=verdict, width=PAGE_WIDTH)
+
+
+def _figure(readings: Sequence[UnitReading], now: float) -> tuple[str, Verdict]:
+    """The least time that is left of all resources in danger, with its verdict; empty where none is."""
+    everything = [entry for reading in readings for entry in _assessed(reading).values()]
+    if not everything:
+        return "", "ok"
+    _, worst = min(everything, key=urgency)
+    if worst.verdict == "exhausted":
+        return "out", worst.verdict
+    left_s = worst.projection.left_s(worst.projection.time_to_empty_s, now)
+    is_in_danger = worst.verdict in {"critical", "warning"} and left_s is not None
+    return (f"{span(left_s)} left", worst.verdict) if is_in_danger else ("", "ok")
 
 
 def _summary(readings: Sequence[UnitReading]) -> str:

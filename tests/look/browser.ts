@@ -185,6 +185,10 @@ async function opened(page: Page, path: string, width: number): Promise<void> {
   };
   await page.setViewportSize({ width, height: HEIGHT });
   await page.goto(pathToFileURL(path).href);
+  // What opens to show more is looked at as well.
+  await page.evaluate(() => {
+    for (const one of document.querySelectorAll('details')) one.open = true;
+  });
   await drawn();
   await page.setViewportSize({ width, height: await page.evaluate(() => document.documentElement.scrollHeight) });
   await drawn();

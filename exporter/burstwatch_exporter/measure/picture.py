@@ -5,17 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from html import escape
 
-from burstwatch.drawing.charts import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    RED,
-    Chart,
-    document,
-    picture,
-    table_of,
-)
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, ORANGE, RED, Chart, picture
+from burstwatch.drawing.pages import document, table_of
 from burstwatch.formatting import number, span
 from burstwatch_exporter.measure.outputs import MS_PER_S
 from burstwatch_exporter.measure.record import Record, StepRecord

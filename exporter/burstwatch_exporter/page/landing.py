@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 import burstwatch
-from burstwatch.drawing.charts import document
+from burstwatch.drawing.pages import document
 from burstwatch.formatting import first_of, span
 from burstwatch_exporter.credits.snapshot import Account, Snapshot, View
 from burstwatch_exporter.page.cpu import CpuAccount
