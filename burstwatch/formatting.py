@@ -50,6 +50,11 @@ def span(seconds: float | None) -> str:
     return _in_units(round(seconds / step) * step)
 
 
+def time_left(seconds: float | None) -> str:
+    """How long credits last: ``out`` where there are none left, else as ``span`` writes it."""
+    return "out" if seconds == 0 else span(seconds)
+
+
 def countdown(seconds: float) -> str:
     """The time that is left, never more than it is: to the second under ten minutes, above as ``span`` writes it."""
     step = 1 if seconds < 10 * MINUTE else _step(seconds)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burstwatch.ebs.watching_prices import usd_of
-from burstwatch.formatting import clock_time, inert, number, span, spark
+from burstwatch.formatting import clock_time, inert, number, span, spark, time_left
 from burstwatch.history.background import Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
@@ -94,6 +94,12 @@ class Board:
             f"{number(self.requested)} metrics requested, {cost:.4f} USD"
         )
 
+    def command(self, key: str) -> str:
+        """The command of the first change that helps a resource; empty where there is none."""
+        resource, assessment = self.assessed[key]
+        brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
+        return next((fix.command for fix in brief.fixes if fix.command), "")
+
     def detail(self, key: str) -> str:
         """Everything about one resource, for a person."""
         resource, assessment = self.assessed[key]
@@ -105,10 +111,12 @@ class Board:
         brief = make_brief(resource, assessment, find_kinds()[resource.kind], Background())
         is_well = assessment.verdict in {"ok", "unknown", "not_watched"}
         helps = "" if is_well else "\n".join(fix.text for fix in brief.fixes)
+        command = "" if is_well else self.command(key)
         parts = [
             f"{inert(resource.name) or resource.id} ({resource.id}, {resource.kind}, {resource.unit})",
             f"{word_of(assessment.verdict)}: {assessment.reason}",
             f"what helps, the soonest first:\n{helps}" if helps else "",
+            command,
             facts,
             caveats,
             f"tags: {inert(tags)}" if tags else "",
@@ -127,10 +135,10 @@ class Board:
             verdict=assessment.verdict,
             balance=NOT_KNOWN
             if level is None or not resource.terms.has_share
-            else bar(level.likely),
+            else bar(level.likely, is_out=assessment.verdict == "exhausted"),
             spark="".join(map(spark, self.levels.get(key, ()))) if resource.terms.has_share else "",
-            time_left=span(projection.left_s(projection.time_to_empty_s, now)),
-            worst=span(projection.left_s(projection.worst_s, now)),
+            time_left=time_left(projection.left_s(projection.time_to_empty_s, now)),
+            worst=time_left(projection.left_s(projection.worst_s, now)),
         )
 
 
@@ -155,7 +163,9 @@ def is_wanted(resource: Resource, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def bar(ratio: float) -> str:
-    """A level as a bar with its percent."""
+def bar(ratio: float, *, is_out: bool = False) -> str:
+    """A level as a bar with its percent. Credits that are out have the most ink, and not the least."""
+    if is_out:
+        return f"{FULL * BAR_WIDTH}  OUT"
     full = round(ratio * BAR_WIDTH)
     return f"{FULL * full}{EMPTY * (BAR_WIDTH - full)} {ratio:4.0%}"

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 
@@ -45,6 +45,19 @@ PLAIN_STYLES: dict[Verdict, str] = {
     "exhausted": "bold reverse",
 }
 REDRAW_EVERY_S = 1.0
+#: From this width of the terminal on, a pane of so many columns tells of the resource under the cursor.
+PANE_FROM, PANE_WIDTH = 120, 46
+HELP = """Enter  everything about the resource under the cursor
+/      only resources with these words in name, id, kind, region, type or tags
+y      copy the command that helps it
+r      poll now
+Esc    all resources again
+q      end
+
+runs out in   at the present load; it counts down between two looks
+worst case    at full burst
+balance       the share of the credits that is left
+since start   the balance at each look of this session"""
 
 
 class Explanation(ModalScreen[None]):
@@ -71,10 +84,13 @@ class Top(App[None]):
         Binding("q", "quit", "quit"),
         Binding("enter", "explain", "explain"),
         Binding("slash", "filter", "filter"),
+        Binding("y", "copy", "copy command"),
         Binding("r", "poll", "poll now"),
         Binding("escape", "no_filter", "all"),
+        Binding("question_mark", "keys", "help"),
     ]
     CSS = (
+        f"#pane {{display: none; width: {PANE_WIDTH}; border-left: solid {palette.EDGE.dark}; padding: 0 1;}} #pane.open {{display: block;}}"
         "#summary {height: auto;} #problems {height: auto; color: $error;} Input {display: none;} Input.open {display: block;}"
         f" DataTable > .datatable--cursor {{background: {palette.TEXT.dark}; color: {palette.PAGE.dark}; text-style: bold;}}"
     )
@@ -93,7 +109,10 @@ class Top(App[None]):
         yield Static("", id="summary")
         yield Static("", id="problems")
         # The worst row is under the cursor at first: the colours of the cursor, and not those of its verdict, can be read there.
-        yield DataTable(cursor_type="row", zebra_stripes=True)
+        with Horizontal():
+            yield DataTable(cursor_type="row", zebra_stripes=True)
+            with VerticalScroll(id="pane"):
+                yield Static("", id="detail")
         yield Input(placeholder="words of a name, id, kind, region, type or tag")
         yield Footer()
 
@@ -136,7 +155,9 @@ class Top(App[None]):
         problems = "\n".join([*failures, *self.board.problems][:3])
         self.query_one("#problems", Static).update(Text(problems))
         chosen = self._chosen()
-        width = self.size.width
+        has_pane = self.size.width >= PANE_FROM
+        self.query_one("#pane").set_class(has_pane, "open")
+        width = self.size.width - (PANE_WIDTH if has_pane else 0)
         headings = columns_at(width)
         if [column.value for column in table.columns] != headings:
             table.clear(columns=True)
@@ -153,6 +174,26 @@ class Top(App[None]):
         keys = [line.key for line in lines]
         if chosen in keys:
             table.move_cursor(row=keys.index(chosen))
+        self._fill_pane()
+
+    @on(DataTable.RowHighlighted)
+    def _fill_pane(self) -> None:
+        """Tell beside the table of the resource under the cursor."""
+        chosen = self._chosen()
+        told = self.board.detail(chosen) if chosen in self.board.assessed else ""
+        self.query_one("#detail", Static).update(Text(told))
+
+    def action_copy(self) -> None:
+        """Copy the command that helps the resource under the cursor to the terminal's clipboard."""
+        chosen = self._chosen()
+        command = self.board.command(chosen) if chosen else ""
+        if command:
+            self.copy_to_clipboard(command)
+        self.notify(command or "there is no command for it")
+
+    def action_keys(self) -> None:
+        """Say what the keys do, and the columns mean."""
+        self.push_screen(Explanation(HELP))
 
     def action_filter(self) -> None:
         """Open the filter."""

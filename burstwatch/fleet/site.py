@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 import burstwatch
 from burstwatch.drawing.pages import document, table_of
 from burstwatch.fleet.poller import UnitReading
-from burstwatch.formatting import number, printable, span
+from burstwatch.formatting import number, printable, span, time_left
 from burstwatch.history.observations import Verdict
 from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 from burstwatch.web.exposition import encode
@@ -108,8 +108,8 @@ def _resources(readings: Sequence[UnitReading], now: float) -> str:
         name = printable(resource.name)
         rows.append(
             (
-                span(projection.left_s(projection.time_to_empty_s, now)),
-                span(projection.left_s(projection.worst_s, now)),
+                time_left(projection.left_s(projection.time_to_empty_s, now)),
+                time_left(projection.left_s(projection.worst_s, now)),
                 assessment.verdict.replace("_", " "),
                 f"{name} ({resource.id})" if name else resource.id,
                 str(reading.unit),

@@ -326,3 +326,46 @@ def test_every_word_of_the_rows_can_be_read_under_the_cursor_and_without_colour(
 
     driven(app, story, size=(120, 24))
     assert faint == []
+
+
+@pytest.mark.usefixtures("volumes")
+def test_a_wide_terminal_tells_of_the_row_under_the_cursor_and_a_narrow_one_has_all_of_the_table(
+    cloud: Cloud,
+) -> None:
+    async def wide(pilot: Any) -> None:
+        pane, detail = app.query_one("#pane"), app.query_one("#detail", Static)
+        assert pane.display
+        assert "orders-db" in str(detail.render())
+        assert "aws ec2 modify-volume" in str(detail.render())
+        await pilot.press("down")
+        await pilot.pause()
+        assert "wiki" in str(detail.render())
+
+    async def narrow(_pilot: object) -> None:
+        assert not app.query_one("#pane").display
+
+    app = app_of(cloud)
+    driven(app, wide, size=(140, 40))
+    app = app_of(cloud)
+    driven(app, narrow, size=(100, 24))
+
+
+@pytest.mark.usefixtures("volumes")
+def test_the_command_of_a_row_is_copied_and_the_keys_are_told(cloud: Cloud) -> None:
+    async def story(pilot: Any) -> None:
+        await pilot.press("y")
+        assert app.clipboard.startswith("aws ec2 modify-volume --region us-east-1 --volume-id vol-")
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert isinstance(app.screen, Explanation)
+        assert "copy the command" in app.screen.text
+
+    app = app_of(cloud)
+    driven(app, story)
+
+
+def test_credits_that_are_out_have_the_most_ink() -> None:
+    ink = {ratio: bar(ratio).count("█") for ratio in (1.0, 0.5, 0.1)}
+    assert bar(0.0, is_out=True).count("█") == max(ink.values())
+    assert "OUT" in bar(0.0, is_out=True)
+    assert len(bar(0.0, is_out=True)) == len(bar(0.5))

@@ -36,7 +36,7 @@ from burstwatch.cli.targets import check_target
 from burstwatch.cli.values import hours
 from burstwatch.config import Config
 from burstwatch.fixes.fix import Fix
-from burstwatch.formatting import InputError, balance, inert, recorded_time, span, table
+from burstwatch.formatting import InputError, balance, inert, recorded_time, span, table, time_left
 from burstwatch.history.points import MINUTES_KEPT, LevelPoint
 from burstwatch.kinds.base import RatesByMetric
 from burstwatch.recordings.samples import rates_by_period
@@ -292,8 +292,8 @@ def _as_rows(
             recorded_time(moment.t_s, zone),
             moment.assessment,
             "-" if moment.balance_ratio is None else balance(moment.balance_ratio),
-            span(moment.time_to_empty_s),
-            span(moment.worst_s),
+            time_left(moment.time_to_empty_s),
+            time_left(moment.worst_s),
             moment.reason,
             moment.state,
         )

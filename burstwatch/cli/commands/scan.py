@@ -36,8 +36,8 @@ from burstwatch.formatting import (
     first_of,
     folded,
     inert,
-    span,
     table,
+    time_left,
     usd,
 )
 from burstwatch.history.observations import Resource, Verdict
@@ -75,6 +75,8 @@ CHARGES = "charges"
 #: What AWS has charged for, by account and region and by the resource's key.
 Charges: TypeAlias = dict[tuple[str, str], Charge]
 ELASTIC = frozenset({"name", "type"})
+#: On a narrower terminal the names have the room of the ids: commands take both.
+WITH_IDS = 110
 
 
 GROUP = "look"
@@ -470,8 +472,22 @@ def _report(
     if not rows:
         return folded(count, columns)
     paint = painter(terminal.stdout, terminal.env)
+    if columns is not None and columns < WITH_IDS:
+        headings, rows = _without_ids(headings, rows)
     drawn = table(headings, rows, paint=paint, columns=columns, elastic=ELASTIC)
     return "\n".join([drawn, folded("\n".join([*notes, count]), columns)])
+
+
+def _without_ids(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The table with the room of the ids given to the names. What has no name has its id in place of that."""
+    of_id, of_name = headings.index("resource"), headings.index("name")
+    named = ([*row[:of_name], row[of_name] or row[of_id], *row[of_name + 1 :]] for row in rows)
+    return (
+        [*headings[:of_id], *headings[of_id + 1 :]],
+        [(*row[:of_id], *row[of_id + 1 :]) for row in named],
+    )
 
 
 def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
@@ -481,8 +497,8 @@ def _row(entry: Assessed, silent: Mapping[tuple[str, str], str]) -> tuple[str, .
     level = projection.level
     is_silent = (resource.unit, resource.id) in silent
     return (
-        span(projection.time_to_empty_s),
-        span(projection.worst_s),
+        time_left(projection.time_to_empty_s),
+        time_left(projection.worst_s),
         f"{word_of(assessment.verdict)}{', silent' if is_silent else ''}",
         balance(level.likely) if level and resource.terms.has_share else "-",
         resource.id,
