@@ -16,7 +16,6 @@ from monitoring.dashboards.cloudwatch import (
     region,
 )
 from monitoring.dashboards.parts import (
-    BALANCE_PERCENT,
     BLUE,
     CALM,
     CLOCK,
@@ -24,9 +23,9 @@ from monitoring.dashboards.parts import (
     DURATION,
     FLEET,
     GREEN,
-    LEAST_MINUTES,
+    HOUR_MINUTES,
     MINUTE_S,
-    MOST_MINUTES,
+    MINUTES_LEFT,
     NOBODY_LOOKS,
     NONE_IS_BEST,
     NONE_IS_WELL,
@@ -99,41 +98,42 @@ def build() -> dm.Dashboard:
             ("Now", _now()),
             ("Worst first", _worst()),
             ("History", _history()),
-            ("Can the monitor be believed?", _monitor()),
+            ("The monitor itself", _monitor()),
         ],
+        closed={"The monitor itself"},
     )
 
 
 def _now() -> list[Panel]:
     return [
         number(
+            "Least time left",
+            "For the resource that is likely to run out first, in the colour of its verdict. If sweeps complete and this is empty, no resource runs out at its present load.",
+            kind=KIND, unit=DURATION, steps=TIME_LEFT, width=8, since=NOW, none=NONE_IS_NEAR,
+            targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
+        ),
+        number(
             "Out of credits",
             "Resources without credits, throttled to their baseline.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("exhausted", "ResourcesExhausted")],
         ),
         number(
             "Paging",
             "Resources with a critical verdict: likely to run out within their lead, and paged.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("paging", "ResourcesCritical")],
         ),
         number(
             "Warnings",
             "Resources that are likely to run out within twice the time at which they page.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("warnings", "ResourcesWarning")],
-        ),
-        number(
-            "Least time left",
-            "For the resource that is likely to run out first. If sweeps complete and this is empty, no resource runs out at its present load.",
-            kind=KIND, unit=DURATION, steps=PLAIN, since=NOW, none=NONE_IS_NEAR,
-            targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
             "Unknown",
             "Resources that can't be judged: no data, a denied call, or a change that has no datapoint yet. Their alarms stay as they are until they are judged again.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_BEST, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("unknown", "ResourcesUnknown")],
         ),
         number(
@@ -180,7 +180,7 @@ def _worst() -> list[Panel]:
             "Lowest balances",
             "The newest balance that AWS published for each volume in the last hour. A percentage is not a time: "
             "on 100 GiB of gp2, 20% last seven minutes at full burst, and for ever at a load under the baseline.",
-            unit="percent", steps=BALANCE_PERCENT,
+            unit="percent", steps=PLAIN,
             heading="balance", since="1h",
             target=insights("lowest", lowest, period_s=300),
         ),
@@ -193,9 +193,8 @@ def _history() -> list[Panel]:
         graph(
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. If a line ends, the resource is no longer in danger. "
-            "Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
-            height=DOUBLING_HEIGHT,
+            "Below the orange line somebody is paged, below the green one warned.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT,
             targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
         graph(

@@ -4,7 +4,6 @@ from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.fleet import metrics as m
 from monitoring.dashboards.parts import (
-    BALANCE,
     BLUE,
     CALM,
     CLOCK,
@@ -12,10 +11,10 @@ from monitoring.dashboards.parts import (
     DURATION,
     FLEET_PROMETHEUS,
     GREEN,
+    HOUR_MINUTES,
     ID_WIDTH,
-    LEAST_MINUTES,
     MINUTE_S,
-    MOST_MINUTES,
+    MINUTES_LEFT,
     NOBODY_LOOKS,
     NONE_IS_BEST,
     NONE_IS_WELL,
@@ -24,6 +23,7 @@ from monitoring.dashboards.parts import (
     PURPLE,
     RED,
     SOME_IS_WELL,
+    TIME_LEFT,
     Nothing,
     Panel,
     SeriesStyle,
@@ -93,8 +93,9 @@ def build() -> dm.Dashboard:
             ("Now", _now()),
             ("Worst first", _worst()),
             ("History", _history()),
-            ("Can the monitor be believed?", _monitor()),
+            ("The monitor itself", _monitor()),
         ],
+        closed={"The monitor itself"},
     )  # fmt: skip
 
 
@@ -102,28 +103,28 @@ def _now() -> list[Panel]:
     likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
     return [
         number(
+            "Least time left", "For the resource that is likely to run out next, in the colour of its verdict.",
+            kind=KIND, unit=DURATION, steps=TIME_LEFT, width=8, none=Nothing(text="none is draining", color=CALM),
+            targets=[now("left", f"min({likely} > 0 < Inf)", "time left")],
+        ),
+        number(
             "Out of credits", "Resources without credits, held to their baseline.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", _counted("exhausted"), "resources")],
         ),
         number(
             "Paging", "Resources that somebody is paged for: they run out before the lead is over.",
-            kind=KIND, unit="short", steps=NONE_IS_WELL, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("critical", _counted("critical"), "resources")],
         ),
         number(
             "Warnings", "Resources that may run out within twice that time. They wake nobody.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_BEST, none=NOBODY_LOOKS,
             targets=[now("warning", _counted("warning"), "resources")],
         ),
         number(
-            "Least time left", "For the resource that is likely to run out first.",
-            kind=KIND, unit=DURATION, steps=PLAIN, none=Nothing(text="none is draining", color=CALM),
-            targets=[now("left", f"min({likely} < Inf)", "time left")],
-        ),
-        number(
             "Unknown", "Resources that are unknown: no data, a refused call, or a change that has no datapoint yet.",
-            kind=KIND, unit="short", steps=NONE_IS_BEST, none=NOBODY_LOOKS,
+            kind=KIND, unit="short", width=3, steps=NONE_IS_BEST, none=NOBODY_LOOKS,
             targets=[now("unknown", _counted("unknown"), "resources")],
         ),
         number(
@@ -152,10 +153,10 @@ def _worst() -> list[Panel]:
                 "kind": ("kind", SeriesStyle()),
             },
             columns={
-                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
+                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, steps=TIME_LEFT, width=VALUE_WIDTH)),
                 "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
                 "chance": (f"{chance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
-                "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", steps=BALANCE, width=VALUE_WIDTH)),
+                "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
             },
             sort="time left", steps=PLAIN, width=24, height=12,
         ),
@@ -187,9 +188,8 @@ def _history() -> list[Panel]:
     return [
         graph(
             "Time left of the ten worst",
-            "Likely time to exhaustion of those that drain. Each step of the axis is twice the one before.",
-            kind=KIND, unit="m", shades=True, doubling=True, least=LEAST_MINUTES, most=MOST_MINUTES,
-            height=DOUBLING_HEIGHT, none="none is draining",
+            "Likely time to exhaustion of those that drain, of the next hour. Below the orange line somebody is paged, below the green one warned.",
+            kind=KIND, unit="m", steps=MINUTES_LEFT, least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT, none="none is draining",
             targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
         ),
         graph(
