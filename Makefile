@@ -118,7 +118,7 @@ $(UV) build --quiet --wheel --out-dir .cache/wheel && \
 $(UV) export --quiet --frozen --only-group dev --no-hashes --no-header > .cache/wheel/constraints.txt && \
 $(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv && \
 $(UV) pip install --quiet --python .cache/wheel/venv/bin/python .cache/wheel/*.whl && \
-.cache/wheel/venv/bin/burstwatch explain --example | grep -q 'would page at' && \
+.cache/wheel/venv/bin/burstwatch explain --example | grep -q 'would have paged' && \
 .cache/wheel/venv/bin/burstwatch whatif --type gp2 --size-gib 100 --iops 3000 --json | grep -q '"state": "finite"' && \
 { .cache/wheel/venv/bin/burstwatch scan 2>&1 || true; } | grep -q "burstwatch\[aws\]" && \
 { .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\] @ file:" && \

@@ -25,7 +25,6 @@ from monitoring.dashboards.parts import (
     GREEN,
     HOUR_MINUTES,
     MINUTE_S,
-    MINUTES_LEFT,
     NOBODY_LOOKS,
     NONE_IS_BEST,
     NONE_IS_WELL,
@@ -45,6 +44,7 @@ from monitoring.dashboards.parts import (
     data_source,
     episodes,
     graph,
+    in_minutes,
     link,
     listing,
     number,
@@ -113,7 +113,7 @@ def _now() -> list[Panel]:
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
-            "Out of credits",
+            "Out",
             "Resources without credits, throttled to their baseline.",
             kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("exhausted", "ResourcesExhausted")],
@@ -194,7 +194,7 @@ def _history() -> list[Panel]:
             "Time left of the ten worst",
             "Likely time to exhaustion, for as long as burstwatch watches a resource closely. If a line ends, the resource is no longer in danger. "
             "Below the orange line somebody is paged, below the green one warned.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT,
+            kind=KIND, unit="m", steps=in_minutes(TIME_LEFT), least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT,
             targets=[math("left", f"SORT({left}, MIN, ASC, {WORST}) / {MINUTE_S:g}", label=RESOURCE)],
         ),
         graph(

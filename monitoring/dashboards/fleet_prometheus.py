@@ -14,7 +14,6 @@ from monitoring.dashboards.parts import (
     HOUR_MINUTES,
     ID_WIDTH,
     MINUTE_S,
-    MINUTES_LEFT,
     NOBODY_LOOKS,
     NONE_IS_BEST,
     NONE_IS_WELL,
@@ -30,6 +29,7 @@ from monitoring.dashboards.parts import (
     board,
     data_source,
     graph,
+    in_minutes,
     number,
 )
 from monitoring.dashboards.prometheus import (
@@ -108,7 +108,7 @@ def _now() -> list[Panel]:
             targets=[now("left", f"min({likely} > 0 < Inf)", "time left")],
         ),
         number(
-            "Out of credits", "Resources without credits, held to their baseline.",
+            "Out", "Resources without credits, held to their baseline.",
             kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", _counted("exhausted"), "resources")],
         ),
@@ -189,7 +189,7 @@ def _history() -> list[Panel]:
         graph(
             "Time left of the ten worst",
             "Likely time to exhaustion of those that drain, of the next hour. Below the orange line somebody is paged, below the green one warned.",
-            kind=KIND, unit="m", steps=MINUTES_LEFT, least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT, none="none is draining",
+            kind=KIND, unit="m", steps=in_minutes(TIME_LEFT), least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT, none="none is draining",
             targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
         ),
         graph(

@@ -68,8 +68,7 @@ GROUNDS = {
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
 TIME_LEFT: Steps = ((None, RED), (PAGED_S, ORANGE), (WARNING_MARGINS * PAGED_S, GREEN))
-#: The same in minutes, and an axis of the next hour: who is paged for more?
-MINUTES_LEFT: Steps = tuple((None if at is None else at / 60, colour) for at, colour in TIME_LEFT)
+#: An axis of the next hour: who is paged for more?
 HOUR_MINUTES = 60.0
 #: In minutes, because Grafana labels an axis of seconds with 16.7 minutes. From none to a day.
 LEAST_MINUTES, MOST_MINUTES = 0.0, 24 * 60.0

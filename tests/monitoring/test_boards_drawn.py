@@ -31,6 +31,7 @@ from tests.look.frames import Field, Frame, Span, series
 from tests.look.page import Wish, look
 from tests.monitoring.played import board, looked_at, play
 from tests.monitoring.playing import LIVE_AT, playing
+from tests.monitoring.rows import opened
 
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
@@ -127,14 +128,17 @@ def drawn(name: str, gives: str, *, changed: Mapping[str, Any] | None = None) ->
 
 def broken(what: str) -> dict[str, Any]:
     """A dashboard with something in it that Grafana does not know."""
-    changed = board("burstwatch-fleet")
-    panel = next(one for one in changed["panels"] if one["type"] == "table")
+    changed = board("burstwatch-volume" if what == "axis" else "burstwatch-fleet")
+    panel: dict[str, Any] = next((one for one in changed["panels"] if one["type"] == "table"), {})
     if what == "unit":
         panel["fieldConfig"]["defaults"]["unit"] = "parsecs"
     elif what == "kind":
         panel["type"] = "rainbow"
     elif what == "axis":
-        left = next(one for one in changed["panels"] if one["title"].startswith("Time left of"))
+        graphs = [one for one in changed["panels"] if one["type"] == "timeseries"]
+        left = next(
+            one for one in graphs if "scaleDistribution" in one["fieldConfig"]["defaults"]["custom"]
+        )
         left["fieldConfig"]["defaults"]["custom"]["scaleDistribution"]["type"] = "log"
     elif what == "transformation":
         panel["transformations"] = [{"id": "pivot", "options": {}}]
@@ -247,7 +251,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     texts |= {name: draw() for name, draw in PAGES.items()}
     for what in ("unit", "kind", "transformation", "title", "axis"):
         gives = "zero" if what == "axis" else "one"
-        texts[f"broken-{what}"] = drawn("fleet", gives, changed=broken(what))
+        texts[f"broken-{what}"] = drawn(
+            "volume" if what == "axis" else "fleet", gives, changed=broken(what)
+        )
     for name, (inside, _) in PLANTED.items():
         texts[name] = (
             '<!doctype html><html lang="en"><title>a page</title><style>section{height:60px}</style>'
@@ -346,7 +352,7 @@ def test_what_grafana_does_not_know_is_named_and_hides_no_other_panel(
     assert mine
     assert all(said in one for one in mine), mine
     panels = [one for one in seen.panels if one["page"] == f"broken-{what}"]
-    assert len(panels) == sum(one["type"] != "row" for one in broken(what)["panels"])
+    assert len(panels) == sum(one["type"] != "row" for one in opened(broken(what)["panels"]))
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -309,7 +309,7 @@ def test_a_number_without_data_is_red_or_orange_only_where_nobody_looks() -> Non
     assert states["burstwatch-fleet", "Sweeps in 5 min"] == ("no sweep", "dark-red")
     assert states["burstwatch-host", "Exporter up"] == ("not scraped", "dark-red")
     always_published = {
-        "Out of credits",
+        "Out",
         "Paging",
         "Warnings",
         "Unknown",
