@@ -1,6 +1,7 @@
 """Answers for `burstwatch serve`: the metrics, whether it is ready, and a page for people."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from prometheus_client import CollectorRegistry
@@ -62,22 +63,34 @@ class FleetSite:
                 f"<p>burstwatch {burstwatch.__version__}</p>",
             )
         )
-        figure, verdict = _figure(readings, now)
-        title = "Burst credits of this fleet"
-        return document(title, body, figure=figure, verdict=verdict, width=PAGE_WIDTH)
+        head = _head(readings, now)
+        return document(
+            head.title, body, figure=head.figure, verdict=head.verdict, width=PAGE_WIDTH
+        )
 
 
-def _figure(readings: Sequence[UnitReading], now: float) -> tuple[str, Verdict]:
-    """The least time that is left of all resources in danger, with its verdict; empty where none is."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Head:
+    """What the page begins with: a sentence, and the least time that is left, where a resource is in danger."""
+
+    title: str = "Burst credits of this fleet"
+    figure: str = ""
+    verdict: Verdict = "ok"
+
+
+def _head(readings: Sequence[UnitReading], now: float) -> _Head:
     everything = [entry for reading in readings for entry in _assessed(reading).values()]
     if not everything:
-        return "", "ok"
-    _, worst = min(everything, key=urgency)
+        return _Head()
+    resource, worst = min(everything, key=urgency)
+    name = printable(resource.name) or resource.id
     if worst.verdict == "exhausted":
-        return "out", worst.verdict
+        return _Head(title=f"{name} is out of burst credits", figure="out", verdict=worst.verdict)
     left_s = worst.projection.left_s(worst.projection.time_to_empty_s, now)
-    is_in_danger = worst.verdict in {"critical", "warning"} and left_s is not None
-    return (f"{span(left_s)} left", worst.verdict) if is_in_danger else ("", "ok")
+    if worst.verdict not in {"critical", "warning"} or left_s is None:
+        return _Head()
+    title = f"{name} runs out of burst credits next"
+    return _Head(title=title, figure=f"{time_left(left_s)} left", verdict=worst.verdict)
 
 
 def _summary(readings: Sequence[UnitReading]) -> str:
