@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from burstwatch.formatting import NO_DOT, cut
-from burstwatch.messages.message import Message
+from burstwatch.messages.message import Message, Step
 
 #: CloudWatch's limit for a description, in characters.
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (2026-11)
@@ -61,12 +61,19 @@ def subject(message: Message) -> str:
 
 def email(message: Message) -> str:
     """The text of an e-mail."""
-    links = [f"{name}: {address}" for name, address in message.links]
+    links = [f"{name}: {address}" for name, address in _needed(message.links)]
     times = [message.timeline.line] if message.timeline else []
     head = [message.title, *filter(None, [message.where])]
     steps = [step.line for step in message.actions]
     parts = [head, steps, [*message.facts, *times], links]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _needed(links: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The runbook, and one place to look: an address is several lines on a phone."""
+    runbook = [link for link in links if link[0] == "Runbook"]
+    places = [link for link in links if link[0] != "Runbook"]
+    return [*runbook, *places[:1]]
 
 
 def _fit(lines: Sequence[str], last: Sequence[str], length: int) -> str:
@@ -114,10 +121,7 @@ def chat_message(message: Message, chat: str = "slack") -> str:
                     CHAT_LENGTH,
                 ),
                 # Under a heading of their own.
-                "nextSteps": [
-                    _defused(step.text if step.label == "Do next" else step.line)
-                    for step in next_steps
-                ],
+                "nextSteps": [_chat_step(step) for step in next_steps],
                 "keywords": list(message.keywords),
             },
             "metadata": {
@@ -130,6 +134,16 @@ def chat_message(message: Message, chat: str = "slack") -> str:
         },
         ensure_ascii=False,
     )
+
+
+def _chat_step(step: Step) -> str:
+    """What to do next; a command is code, in which no chat client makes a link or a mention."""
+    text = _defused(step.text)
+    if step.label == "Do next":
+        return text
+    if step.label != "Command":
+        return f"{step.label}: {text}" if step.label else text
+    return f"Command:\n```\n{text}\n```" if "\n" in text else f"Command: `{text}`"
 
 
 def _chat_links(message: Message, chat: str) -> str:
