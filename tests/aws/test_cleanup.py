@@ -153,7 +153,7 @@ def test_alarms_of_a_unit_that_is_still_swept_are_not_deleted(
     code, out, err = burstwatch(cloud, "cleanup", *flags, ask=lambda _: "y")
     assert code == 1
     assert "burstwatch/burstwatch/vol-1/critical" in out
-    assert "a sweep of 123456789012/us-east-1 completed 60 s ago, so nothing is deleted" in err
+    assert "a sweep of 123456789012/us-east-1 completed 1 min ago, so nothing is deleted" in err
     assert "burstwatch/burstwatch/vol-1/critical" in cloud.aws.regions["us-east-1"].alarms
     # Its sweeps have ended, or somebody knows what they do.
     cloud.clock.now += 600

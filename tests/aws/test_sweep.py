@@ -47,7 +47,7 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
     assert alarms(cloud) == {}
     assert operations(cloud).count("PutMetricAlarm") == 2  # when it begins, and when it is over
     danger, over = cloud.aws.descriptions
-    assert danger.startswith("CRITICAL db: burst credits run out in ")
+    assert re.match(r"CRITICAL \d+ min left \(\d\d:\d\dZ\): db burst credits, then ", danger)
     assert over.startswith("RESOLVED db: burst credits back at ")
     assert NO_ACTION.line in over
 
@@ -143,7 +143,7 @@ def test_the_alarm_says_what_when_and_what_to_do_in_its_first_words(cloud: Cloud
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     beginning = alarm["AlarmDescription"][:220]
     assert beginning.startswith(
-        f"CRITICAL db: burst credits run out in 11 min at this load (14:30Z), then 300 of 3,000 IOPS\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
+        f"CRITICAL 11 min left (14:30Z): db burst credits, then 300 of 3,000 IOPS\nWhere: {disk.id} (gp2 100 GiB), /dev/sdf of i-"
     )
     assert "\nDo now: reduce the load" in beginning
     assert (

@@ -83,7 +83,7 @@ class SweptAt:
 
 @pytest.mark.parametrize(
     ("minutes", "longest"),
-    [([0, 1, 2, 3, 4, 5], None), ([0, 1, 4, 5], None), ([0, 4, 5], "240 s"), ([4, 5], "240 s"), ([], None)],
+    [([0, 1, 2, 3, 4, 5], None), ([0, 1, 4, 5], None), ([0, 4, 5], "4 min"), ([4, 5], "4 min"), ([], None)],
 )  # fmt: skip
 def test_the_demo_says_if_the_machine_lets_minutes_pass_without_a_sweep(
     minutes: list[int], longest: str | None
