@@ -105,7 +105,7 @@ def _now() -> list[Panel]:
         number(
             "Least time left", "For the resource that is likely to run out next, in the colour of its verdict.",
             kind=KIND, unit=DURATION, steps=TIME_LEFT, width=8, none=Nothing(text="none is draining", color=CALM),
-            targets=[now("left", f"min({likely} > 0 < Inf)", "time left")],
+            targets=[now("left", f"min({likely} > 0 < Inf) or min({likely} < Inf)", "time left")],
         ),
         number(
             "Out", "Resources without credits, held to their baseline.",
