@@ -105,6 +105,17 @@ class Terminal:
         print(line, file=self.stderr, flush=True)
 
 
+class _WholeWords(argparse.HelpFormatter):
+    """Help in which no flag is broken at a hyphen."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = self._split_lines(text, width - len(indent))
+        return "\n".join(f"{indent}{line}" for line in lines)
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser that raises its errors as ValueError with the nearest that is allowed, prints no usage, and takes no abbreviated flag.
 
@@ -116,7 +127,7 @@ class CommandParser(argparse.ArgumentParser):
     example = ""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as ArgumentParser
-        super().__init__(allow_abbrev=False, **options)
+        super().__init__(allow_abbrev=False, formatter_class=_WholeWords, **options)
 
     def format_usage(self) -> str:
         """The arguments without their options, which the help lists below."""
