@@ -20,23 +20,20 @@ from burstwatch.formatting import (
     folded_command,
     printable,
     span,
-    spark,
 )
 from burstwatch.history.track import EMPTY_RATIO
 from burstwatch.owner_tags import read_owner_tags
 
-SPARK_WIDTH, LEAST_SPARKS = 72, 8
-
 
 def as_text(story: Story, columns: int | None = None) -> str:
-    """The story in words: the balance as a line of blocks, each change, each page and its truth."""
+    """The story in words: the lowest and the newest balance, each change, each page and its truth."""
     at = clock_of(story)
     sentences = [
         *_present(story),
         answer_of(story),
         "",
         f"{printable(story.recorded.name)}: {type_of(story.recorded.resource)}, {_timing(story)}",
-        _balance_line(story, columns),
+        _balance_line(story),
         "",
         *(f"{at(moment.t_s)}  {moment.assessment:9}  {moment.reason}" for moment in story.turns),
         "",
@@ -182,27 +179,9 @@ def _emptiness(story: Story, since_s: float) -> str:
     return "still empty at the end" if back is None else f"empty for {span(back - since_s)}"
 
 
-def _sparks(story: Story, most: int) -> str:
-    """The lowest balance of each of so many parts of the time, or of each period where there are fewer, as a line of blocks."""
-    width = max(1, min(most, round((story.end_s - story.start_s) / story.recorded.period_s)))
-    lowest = [math.inf] * width
-    for at, ratio in story.balance:
-        part = (
-            (at - story.recorded.period_s / 2 - story.start_s)
-            / (story.end_s - story.start_s)
-            * width
-        )
-        index = min(width - 1, int(part))
-        lowest[index] = min(lowest[index], ratio)
-    return "".join(" " if ratio == math.inf else spark(ratio) for ratio in lowest)
-
-
-def _balance_line(story: Story, columns: int | None) -> str:
-    """The balance as a line of blocks, and its lowest and newest value in words."""
+def _balance_line(story: Story) -> str:
+    """The lowest and the newest balance; the short form draws it."""
     if not story.balance:
         return "CloudWatch had no balance"
     lowest, newest = min(ratio for _, ratio in story.balance), story.balance[-1][1]
-    words = f"{balance(lowest)} lowest, {balance(newest)} newest"
-    room = SPARK_WIDTH if columns is None else columns - len("balance ") - len(words) - 1
-    blocks = _sparks(story, max(LEAST_SPARKS, min(SPARK_WIDTH, room)))
-    return f"balance {blocks} {words}"
+    return f"balance {balance(lowest)} lowest, {balance(newest)} newest"

@@ -130,14 +130,6 @@ def test_no_reason_has_a_range_without_a_width(drain: Path) -> None:
     assert "never to never" not in explain(str(drain), *GP2)[1]
 
 
-def test_the_balance_is_a_line_of_blocks(drain: Path) -> None:
-    _, out, _ = explain(str(drain), *GP2)
-    blocks = out.splitlines()[3].split(" ")[1]
-    assert blocks[0] == "█"
-    assert "▁" in blocks
-    assert "0% lowest" in out
-
-
 def test_machines_get_pages_changes_and_exhaustions(drain: Path) -> None:
     _, out, _ = explain(str(drain), *GP2, "--json")
     told = json.loads(out)
@@ -270,17 +262,6 @@ def written(tmp_path: Path, levels: list[float], *, step_s: int = 300) -> Path:
 def test_a_bucket_that_was_empty_at_the_beginning_did_not_run_out_then(tmp_path: Path) -> None:
     path = written(tmp_path, [0.0] * 6 + [1.6 * n for n in range(30)])
     assert explain(str(path), *GP2)[1].startswith("was empty at the beginning; ")
-
-
-@pytest.mark.parametrize("rows", [3, 20, 59, 72, 73, 400])
-def test_the_line_of_blocks_has_a_hole_only_where_a_datapoint_is_missing(
-    rows: int, tmp_path: Path
-) -> None:
-    path = written(tmp_path, [50.0] * rows)
-    line = next(line for line in explain(str(path), *GP2)[1].splitlines() if "lowest" in line)
-    blocks = line.removeprefix("balance ").partition(" 50% lowest")[0]
-    assert set(blocks) == {"▅"}
-    assert len(blocks) == min(rows, 72)
 
 
 @pytest.mark.parametrize(
