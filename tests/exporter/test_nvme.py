@@ -324,6 +324,26 @@ def test_however_slowly_other_io_is_done_it_is_found_and_the_truth_is_in_the_ran
 
 
 @pytest.mark.slow
+def test_a_little_other_io_costs_a_little_of_the_range_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a program that reads a page now and then: hours of it are not hours of full burst."""
+    monkeypatch.setattr("burstwatch_exporter.kernel.nvme_helper.FRESH_S", 0.0)
+    box = Box(tmp_path, options={"nvme.socket": str(tmp_path / "nvme.sock")})
+    disks = Disks(nvme1n1=a_page(read_ops=0), nvme2n1=a_page())
+    lows, times_told = [], 0
+    with helping(tmp_path / "nvme.sock", disks):
+        exporter = box.starts()
+        for scrape in range(1, 6 * 60):
+            disks.pages["/dev/nvme1n1"] = a_page(read_ops=2 * 60 * scrape)
+            box.passes(exporter, 60, every_s=60)
+            lows.append(box.bounds(exporter)[0])
+            times_told += "more than the kernel has counted" in told(exporter, "counters")
+    assert times_told > 0
+    assert min(lows) > 0.9
+
+
+@pytest.mark.slow
 def test_disks_that_the_time_was_too_short_for_come_first_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

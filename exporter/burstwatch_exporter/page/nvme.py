@@ -26,6 +26,8 @@ PAUSE_S = 60.0
 GOOD = b"ok\n"
 #: EBS may be ahead by this many seconds of a volume's fastest, and by what fits in its queues.
 AHEAD_S, IN_QUEUES = 2.0, 4_096
+#: An operation that Linux lets through whole is 1 MiB at most, for which EBS charges four of 256 KiB.
+MOST_PIECES = 4
 #: A disk, what EBS has counted of it beyond the kernel in words or nothing, and since how many seconds.
 OnComparison = Callable[[Disk, str, float], None]
 
@@ -104,12 +106,13 @@ class NvmeSource:
         if least is None or least.identity != disk.identity or view.spec is None:
             self._least[disk.name] = comparison
             return
-        more, words = ahead - least.ahead, ""
-        if more > AHEAD_S * view.spec.volume_spec.limit_iops + IN_QUEUES:
+        more, words, limit = ahead - least.ahead, "", view.spec.volume_spec.limit_iops
+        if more > AHEAD_S * limit + IN_QUEUES:
             words = f"EBS has done {more:,} operations more than the kernel has counted"
         if words or more <= 0:
             self._least[disk.name] = comparison
-        self.on_comparison(disk, words, at - least.at)
+        # However long it took, so many operations cost no more than this time at full burst.
+        self.on_comparison(disk, words, min(at - least.at, MOST_PIECES * more / limit))
 
     def _ask(self, disk: Disk) -> bytes:
         """Ask the helper for one disk's log page; raises OSError without a helper, ValueError for no answer."""
