@@ -17,8 +17,6 @@ PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS, OPENMETRICS_VERSION = "application/openmetrics-text", "1.0.0"
 #: How a line begins that names a metric before its samples.
 TYPE = "# TYPE "
-#: Signs of a label's value that both formats escape.
-SPECIAL = re.compile(r'[\\\n"]')
 #: From here on Go writes an exponent, and Python does not.
 WRITTEN_ALIKE = 1e6
 ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
@@ -52,12 +50,15 @@ gauge, counter, histogram = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=1_024)
-def _template(printed: str, names: tuple[str, ...]) -> str:
-    """A line of a sample with room for its labels, by their places, and for its value. The client sorts labels by name."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    labels = ",".join(f'{names[index]}="{{{index}}}"' for index in order)
-    return f"{printed}{{{{{labels}}}}} {{{len(names)}}}\n" if labels else f"{printed} {{0}}\n"
+@lru_cache(maxsize=65_536)
+def _head(printed: str, names: tuple[str, ...], labels: tuple[str, ...]) -> str:
+    """A line up to its value. The client sorts labels by name.
+
+    Each scrape has the same ones: to write them anew makes a scrape take 2.6 times node_exporter's CPU, and 2.5 are allowed.
+    """
+    values = dict(zip(names, labels, strict=True))
+    pairs = ",".join(f'{name}="{values[name].translate(ESCAPES)}"' for name in sorted(values))
+    return f"{printed}{{{pairs}}} " if pairs else f"{printed} "
 
 
 def _number(value: float) -> str:
@@ -77,13 +78,9 @@ class _Rows:
 
     def lines(self) -> Iterator[str]:
         """The samples as both formats write them."""
-        write = _template(self.printed, self.names).format
+        printed, names = self.printed, self.names
         for labels, value in self.samples:
-            # Label by label is slower than all of them at once, and hardly any has a sign to escape.
-            if SPECIAL.search("".join(labels)):
-                yield write(*(text.translate(ESCAPES) for text in labels), _number(value))
-            else:
-                yield write(*labels, _number(value))
+            yield f"{_head(printed, names, labels)}{_number(value)}\n"
 
 
 class Family(Metric):

@@ -98,7 +98,7 @@ class Exporter:
             )
         )
         self._saved_wall_s: float | None = None
-        self._saved_at = self._looked_at = self._asked_imds_at = clock.boot()
+        self._began_at = self._saved_at = self._looked_at = self._asked_imds_at = clock.boot()
 
     @property
     def known_type(self) -> str:
@@ -117,7 +117,7 @@ class Exporter:
         is_due = self._clock.boot() - self._asked_imds_at >= IMDS_AGAIN_S
         if is_due:
             self._asked_imds_at = self._clock.boot()
-            if self.instance_type in {ASKS_IMDS, MAY_ASK_IMDS}:
+            if self._asks_again():
                 self.host.set_instance(self._ask_instance())
                 self._extras += self._cpu()
             self._tell_first_start()
@@ -129,6 +129,12 @@ class Exporter:
                 self.write_page(self._options.textfile)
         if self._clock.boot() - self._saved_at >= self._options.state_period_s:
             self.save()
+
+    def _asks_again(self) -> bool:
+        """True while the metadata service has not said the type, and may still say it: one that may be missing is given up."""
+        if self.instance_type == MAY_ASK_IMDS:
+            return self._clock.boot() - self._began_at <= FIRST_START_S
+        return self.instance_type == ASKS_IMDS
 
     def save(self) -> None:
         """Write the state, if there is a place for it."""

@@ -23,6 +23,8 @@ class Box:
     options: dict[str, str] = field(default_factory=dict)
     hands: Hands = field(default_factory=Hands)
     ops: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VOLUMES, 0))
+    #: The numbers of disks that are not numbered as their names are.
+    devnos: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.put("proc/1/mountinfo", "")
@@ -32,12 +34,15 @@ class Box:
             self.disk(name, VOLUMES[name], sequence=number)
         self.counts()
 
+    def devno(self, name: str) -> str:
+        return self.devnos.get(name, f"259:{name[4]}")
+
     def put(self, name: str, content: str) -> None:
         plant({name: content}, self.root)
 
     def disk(self, name: str, volume_id: str, *, sequence: int, **attributes: str) -> None:
         serial = volume_id.replace("-", "")
-        devno = f"259:{name[4]}"
+        devno = self.devno(name)
         files = {
             "size": f"{100 * 2**21}\n", "diskseq": f"{sequence}\n", "queue/max_sectors_kb": "256\n",
             "queue/iostats": "1\n", "device/model": "Amazon Elastic Block Store\n", "device/serial": f"{serial}\n",
@@ -52,7 +57,7 @@ class Box:
 
     def counts(self, *extra: str, hidden: tuple[str, ...] = (), in_flight: int = 0) -> None:
         lines = [
-            f"259 {name[4]} {name} {ops} 0 {ops * 32} 0 0 0 0 0 {in_flight} 0 0\n"
+            f"{self.devno(name).replace(':', ' ')} {name} {ops} 0 {ops * 32} 0 0 0 0 0 {in_flight} 0 0\n"
             for name, ops in self.ops.items()
             if name not in hidden
         ]

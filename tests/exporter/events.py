@@ -4,7 +4,8 @@ The files of the host are real, in memory; its clocks are moved by hand. Volumes
 have them like, within the rules, and EBS charges each I/O what it likes. Some things are left out, as nobody
 can see them: counters that are switched off and on again between two readings, a Xen disk that is
 replaced while udev is late and whose counters are higher than those of the disk before, and a volume that is back while an
-udev before systemd 250 has not even heard that it was gone. Nor is a right wall
+udev before systemd 250 has not even heard that it was gone. Where the kernel has no sequence of disks, as on Amazon Linux
+2, nothing is late or jumps either: nobody could tell a disk from the one before it. Nor is a right wall
 clock set wrong while nobody looks, and counters are not far off at the very reading at which they are switched on.
 
 ``python -m tests.exporter.events --events 1000000`` plays many sequences and prints those that break the promise.
@@ -95,7 +96,9 @@ class Machine:
     names_volumes: bool
     has_paths: bool
     counts_events: bool
-    #: Whether udev makes links by the kernel's sequence of disks, as systemd does from 250 on.
+    #: Whether the kernel counts the disks that come, as Linux does from 5.15 on. Amazon Linux 2 does not.
+    has_sequence: bool
+    #: Whether udev makes links by that sequence, as systemd does from 250 on.
     has_links: bool
     boot: float = 10_000.0
     asleep: float = 0.0
@@ -159,6 +162,15 @@ class Machine:
             appeared_s=self.boot - self.asleep,
         )
 
+    @property
+    def tells_disks(self) -> bool:
+        """Whether the kernel tells a disk from another one that had its name before."""
+        return self.has_sequence and not self.is_xen
+
+    def any_record(self) -> str:
+        """Whether udev is late with the next disk."""
+        return self.random.choice(["fresh", "late"]) if self.tells_disks else "fresh"
+
     def attach(self, slot: Slot, *, record: str) -> None:
         """The disk is there. udev's ``record`` is fresh, or udev is late: then it is still that of the disk before."""
         slot.volume.go_on(self.boot)
@@ -170,7 +182,8 @@ class Machine:
         self.put(f"{block}/queue/iostats", "1\n")
         serial = slot.volume.id.replace("-", "")
         if not self.is_xen:
-            self.put(f"{block}/diskseq", f"{slot.sequence}\n")
+            if self.has_sequence:
+                self.put(f"{block}/diskseq", f"{slot.sequence}\n")
             self.put(f"{block}/device/model", "Amazon Elastic Block Store\n")
             self.put(f"{block}/device/serial", f"{serial}\n")
             if self.has_paths:
@@ -353,7 +366,7 @@ class Story:
             return
         machine = self.machine
         index = "fg".index(slot.name[-1]) if machine.is_xen else int(slot.name[4]) - 1
-        record = "fresh" if machine.is_xen else self.random.choice(["fresh", "late"])
+        record = machine.any_record()
         volume = machine.detach(slot)
         machine.elsewhere.append(volume)
         machine.move(self.random.choice([0.5, 5.0, 40.0]))
@@ -410,7 +423,7 @@ class Story:
         one, other = machine.detach(first), machine.detach(second)
         machine.move(1.0)
         machine.attach(machine.new_slot(0, other), record="fresh")
-        machine.attach(machine.new_slot(1, one), record=self.random.choice(["fresh", "late"]))
+        machine.attach(machine.new_slot(1, one), record=machine.any_record())
 
     def sleeps(self) -> None:
         """It hibernates, and what is written and read then is in no counter."""
@@ -510,7 +523,7 @@ class Story:
     def jumps_and_comes_back(self) -> None:
         """The counters are far off for a reading or two, and right again."""
         machine, slot = self.machine, self.any_slot()
-        if slot is None or machine.is_xen:
+        if slot is None or not machine.tells_disks:
             return
         for _ in range(2):
             machine.move(1.0)
@@ -528,7 +541,7 @@ class Story:
     def jumps_and_is_not_counted(self) -> None:
         """The counters are far off for a reading; the kernel stops to count, and when it counts again they are right."""
         machine, slot = self.machine, self.any_slot()
-        if slot is None or machine.is_xen or not slot.counts:
+        if slot is None or not machine.tells_disks or not slot.counts:
             return
         for _ in range(2):
             machine.move(1.0)
@@ -562,8 +575,9 @@ class Story:
         for other in list(machine.slots):
             if other is not slot:
                 machine.elsewhere.append(machine.detach(other))
+        machine.move(1.0)
         alive = machine.new_slot(index, slot.volume)
-        machine.attach(alive, record=self.random.choice(["fresh", "late"]))
+        machine.attach(alive, record=machine.any_record())
         for _ in range(self.random.randint(1, 4)):
             machine.works(alive, 30.0, BUCKET.burst)
             self.observe()
@@ -676,6 +690,7 @@ def play(seed: int, events: int) -> None:
     """
     random = Random(seed)  # noqa: S311 - the same sequence each time
     with folder_in_memory() as root:
+        has_sequence = random.random() < 0.8
         machine = Machine(
             root=root / "host",
             random=random,
@@ -683,7 +698,8 @@ def play(seed: int, events: int) -> None:
             names_volumes=random.random() < 0.5,
             has_paths=random.random() < 0.2,
             counts_events=random.random() < 0.5,
-            has_links=random.random() < 0.7,
+            has_sequence=has_sequence,
+            has_links=has_sequence and random.random() < 0.8,
             aws_ahead=random.choice([0.0, 120.0, -300.0]),
         )
         story = Story(machine=machine, random=random)

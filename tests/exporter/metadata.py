@@ -10,6 +10,7 @@ class Metadata(HTTPServer):
 
     document: bytes = b""
     refused = False
+    asked = 0
 
     @property
     def url(self) -> str:
@@ -20,6 +21,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Metadata
 
     def do_PUT(self) -> None:
+        self.server.asked += 1
         ttl = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds")
         good = self.path == "/latest/api/token" and ttl is not None and not self.server.refused
         self.answer(200 if good else 403, TOKEN.encode())

@@ -451,6 +451,21 @@ def test_a_metadata_service_that_is_late_is_asked_again(box: Box, metadata: Meta
     assert told(exporter, "instance") == ""
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+def test_before_linux_5_15_a_disk_that_udev_has_forgotten_is_one_that_came_since(
+    box: Box, *, forgets: bool
+) -> None:
+    """A volume was detached and is back, and udev has heard of the first alone."""
+    (box.root / "sys/block/nvme1n1/diskseq").unlink()
+    exporter = box.starts()
+    assert box.bounds(exporter) == (1, 1)
+    if forgets:
+        (box.root / "udev/b259:1").unlink()
+    box.passes(exporter, 60, every_s=60)
+    low, high = box.bounds(exporter)
+    assert (low < 0.99, high) == (forgets, 1)
+
+
 @pytest.mark.parametrize("lower", ["read_ops", "read_sectors", "write_ops", "write_sectors"])
 def test_a_disk_that_nothing_identifies_is_another_one_if_any_of_its_counters_is_lower(
     tmp_path: Path, lower: str

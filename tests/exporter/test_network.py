@@ -1,5 +1,6 @@
 """The network of a host: read from the kernel without a privilege, shown for ENA alone, and missed by nobody."""
 
+import ctypes
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -537,28 +539,72 @@ def test_what_is_no_interface_is_an_error(name: str) -> None:
         read_statistics(name)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two ends of a wire in a network namespace of their own, whose /sys is mounted at ``sysfs``."""
+
+    near: str
+    far: str
+    sysfs: Path
+
+
 @pytest.fixture
-def pair() -> Iterator[str]:
-    """A pair of interfaces of the kernel's own, in this network namespace."""
-    ip = shutil.which("ip")
-    if os.geteuid() != 0 or ip is None:
-        pytest.skip("a pair of interfaces takes root and ip")
-    name = f"bw{os.getpid()}"
-    made = subprocess.run(
-        [ip, "link", "add", f"{name}a", "type", "veth", "peer", "name", f"{name}b"], check=False
-    )
-    if made.returncode:
-        pytest.skip("the kernel makes no pair of interfaces here")
-    yield f"{name}a"
-    subprocess.run([ip, "link", "del", f"{name}a"], check=True)
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    """A pair of interfaces of the kernel's own. This thread is in their namespace as long as the test runs."""
+    ip, mount = shutil.which("ip"), shutil.which("mount")
+    if os.geteuid() != 0 or ip is None or mount is None:
+        pytest.skip("a pair of interfaces in a namespace takes root, ip and mount")
+    ends = Pair(near="bw0a", far="bw0b", sysfs=tmp_path / "sys-of-namespace")
+    ends.sysfs.mkdir()
+    with own_namespace():
+        subprocess.run([mount, "--make-rprivate", "/"], check=True)
+        subprocess.run([mount, "-t", "sysfs", "sysfs", ends.sysfs], check=True)
+        made = subprocess.run(
+            [ip, "link", "add", ends.near, "type", "veth", "peer", "name", ends.far], check=False
+        )
+        if made.returncode:
+            pytest.skip("the kernel makes no pair of interfaces here")
+        assert {path.name for path in (ends.sysfs / "class/net").iterdir()} >= {"bw0a", "bw0b"}
+        yield ends
+
+
+@contextmanager
+def own_namespace() -> Iterator[None]:
+    """This thread, and what it starts, have network and mounts of their own."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    network, mounts = 0x40000000, 0x00020000
+    with ExitStack() as opened:
+        here = opened.enter_context(closed_after(os.open(".", os.O_RDONLY | os.O_DIRECTORY)))
+        homes = {
+            kind: opened.enter_context(
+                closed_after(os.open(f"/proc/thread-self/ns/{name}", os.O_RDONLY))
+            )
+            for kind, name in ((network, "net"), (mounts, "mnt"))
+        }
+        if libc.unshare(network | mounts):
+            pytest.skip(f"a namespace of its own: {os.strerror(ctypes.get_errno())}")
+        try:
+            yield
+        finally:
+            for kind, home in homes.items():
+                assert libc.setns(home, kind) == 0
+            os.fchdir(here)
+
+
+@contextmanager
+def closed_after(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @pytest.mark.real
-def test_the_kernel_answers_with_its_own_names_and_without_a_privilege(pair: str) -> None:
-    statistics = read_statistics(pair)
-    index = int(Path(f"/sys/class/net/{pair[:-1]}b/ifindex").read_text())
+def test_the_kernel_answers_with_its_own_names_and_without_a_privilege(pair: Pair) -> None:
+    statistics = read_statistics(pair.near)
+    index = int((pair.sysfs / "class/net" / pair.far / "ifindex").read_text())
     assert statistics["peer_ifindex"] == index
-    code = f"from burstwatch_exporter.kernel.ethtool import read_statistics as r; print(r({pair!r})['peer_ifindex'])"
+    code = f"from burstwatch_exporter.kernel.ethtool import read_statistics as r; print(r({pair.near!r})['peer_ifindex'])"
     without = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
     asked = subprocess.run(
         [*without, sys.executable, "-c", code],
@@ -572,14 +618,14 @@ def test_the_kernel_answers_with_its_own_names_and_without_a_privilege(pair: str
 
 @pytest.mark.real
 def test_credits_are_learned_from_the_counters_of_a_real_pair_of_interfaces(
-    pair: str, rig: Rig
+    pair: Pair, rig: Rig
 ) -> None:
     """Packets go over the pair as far as a planted allowance lets them; the kernel counts them."""
     plant_interface(rig.roots.sysfs, "ens5", driver="ena")
     counters = rig.roots.sysfs / "class" / "net" / "ens5" / "statistics"
     shutil.rmtree(counters)
-    counters.symlink_to(f"/sys/class/net/{pair}/statistics")
-    for end in (pair, f"{pair[:-1]}b"):
+    counters.symlink_to(pair.sysfs / "class/net" / pair.near / "statistics")
+    for end in (pair.near, pair.far):
         subprocess.run([shutil.which("ip") or "ip", "link", "set", end, "up"], check=True)
     allowance = Allowance(baseline=1e4, peak=1e5, size=9e6, balance=5e6)
     exceeded = 0
@@ -588,7 +634,7 @@ def test_credits_are_learned_from_the_counters_of_a_real_pair_of_interfaces(
     frame = b"\xff" * 12 + b"\x88\xb5" + b"\0" * 1_486
 
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
-        wire.bind((pair, 0))
+        wire.bind((pair.near, 0))
 
         def does(demand: float, seconds: float) -> None:
             nonlocal exceeded

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from burstwatch_exporter.exporter import IMDS_AGAIN_S
+from burstwatch_exporter.exporter import FIRST_START_S, IMDS_AGAIN_S
 from burstwatch_exporter.kernel.first_boot import made_with_instance_s
 from tests.exporter.box import VOLUMES, Box
 from tests.exporter.metadata import Handler, Metadata
@@ -159,6 +159,24 @@ def test_where_there_is_no_metadata_service_auto_fails_nothing_and_imds_says_so(
         exporter = node.box.starts()
         assert (exporter.sources.outcomes["instance"].problems != ()) == is_told
         assert exporter.hints() == []
+
+
+@pytest.mark.parametrize(("asks", "is_given_up"), [("auto", True), ("imds", False)])
+def test_a_metadata_service_that_may_be_missing_is_given_up_after_half_an_hour(
+    tmp_path: Path, metadata: Metadata, asks: str, *, is_given_up: bool
+) -> None:
+    node = Node(root=tmp_path, metadata=metadata)
+    metadata.refused = True
+    node.box.options["instance.type"] = asks
+    exporter = node.box.starts()
+    node.box.passes(exporter, FIRST_START_S + 120, every_s=IMDS_AGAIN_S)
+    asked = metadata.asked
+    assert asked >= 30
+    node.box.passes(exporter, 600, every_s=IMDS_AGAIN_S)
+    assert (metadata.asked == asked) == is_given_up
+    metadata.refused = False
+    exporter.reload()
+    assert exporter.known_type == "m5.large"
 
 
 @pytest.mark.parametrize("restarts", [False, True])

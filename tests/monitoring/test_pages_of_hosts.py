@@ -1,5 +1,6 @@
 """A volume that empties pages before it is empty, whatever its interval rests on: the real exporter, and the real rules."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,9 +11,12 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from burstwatch.history.points import LevelPoint
 from burstwatch_exporter.credits.ledger import Origin
+from burstwatch_exporter.credits.published import CloudAnswer
 from burstwatch_exporter.exporter import Exporter
 from tests.exporter.box import VOLUMES, Box
+from tests.exporter.writers import WRITTEN
 
 RULES = Path("monitoring/prometheus").resolve()
 NAME = "nvme1n1"
@@ -21,11 +25,24 @@ SCRAPE_S = 30.0
 #: 100 GiB gp2, from full at 3,000 IOPS.
 CAPACITY, REFILL, BURST = 5_400_000.0, 300.0, 3_000.0
 LASTS_S = CAPACITY / (BURST - REFILL)
+#: udev's record of a disk, as it wrote it.
+RECORDED_DEVNO = "7:0"
+RECORD: str = yaml.safe_load((WRITTEN / "host.yml").read_text())["files"][f"udev/b{RECORDED_DEVNO}"]
 #: The exporter with a state file.
 SAVES = {"state.file": "state.json"}
 
 
 def appeared(box: Box) -> Exporter:
+    return box.starts()
+
+
+def recorded(box: Box) -> Exporter:
+    """The disk has the number and the sequence of one that systemd-udevd has recorded, and its record to the letter."""
+    (sequence,) = re.findall(r"^S:disk/by-diskseq/(\d+)$", RECORD, re.MULTILINE)
+    box.devnos[NAME] = RECORDED_DEVNO
+    box.disk(NAME, VOLUME, sequence=int(sequence))
+    box.put(f"udev/b{RECORDED_DEVNO}", RECORD)
+    box.counts()
     return box.starts()
 
 
@@ -89,9 +106,22 @@ def contradicted(box: Box) -> Exporter:
     return exporter
 
 
-#: How an interval begins. That of ``published`` needs CloudWatch, and is as narrow as its balance.
+def published(box: Box) -> Exporter:
+    """Nothing is known until CloudWatch has published the balance of a minute that the host has seen."""
+    shutil.rmtree(box.root / "udev")
+    box.options = {"aws": "cloudwatch"}
+    exporter = box.starts()
+    box.passes(exporter, 120)
+    point = LevelPoint(start_s=box.hands.wall - 90, period_s=60.0, ratio=1.0, statistic="Minimum")
+    exporter.host.apply(CloudAnswer(specs={}, balances={VOLUME: point}, ahead_s=0.0))
+    return exporter
+
+
+#: How an interval begins.
 STARTS: dict[str, Callable[[Box], Exporter]] = {
     "appeared": appeared,
+    "appeared, by the real record": recorded,
+    "published": published,
     "unknown": unknown,
     "created": created,
     "restored": restored,
@@ -144,7 +174,7 @@ def pages(name: str, series: dict[str, list[str]], expected: dict[float, bool]) 
 
 
 def test_every_origin_has_its_start() -> None:
-    assert {*STARTS} | {"published"} == {*get_args(Origin)}
+    assert {name.partition(",")[0] for name in STARTS} == {*get_args(Origin)}
 
 
 @pytest.mark.parametrize("origin", STARTS)
@@ -152,7 +182,7 @@ def test_a_start_has_the_origin_that_it_is_named_for(origin: str, tmp_path: Path
     exporter = STARTS[origin](Box(tmp_path))
     (view,) = (one for one in exporter.host.observe().views if one.disk.name == NAME)
     assert view.account is not None
-    assert view.account.origin == origin
+    assert view.account.origin == origin.partition(",")[0]
 
 
 @pytest.mark.real

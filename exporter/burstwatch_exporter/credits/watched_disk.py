@@ -214,9 +214,12 @@ def is_another(disk: Disk, earlier: Disk) -> bool:
     """True if a disk is not the one that had its name before."""
     if disk.sequence or earlier.sequence:
         return disk.sequence != earlier.sequence
-    if disk.appeared_s is None or earlier.appeared_s is None:
-        return disk.key != earlier.key
-    return disk.key != earlier.key or disk.appeared_s > earlier.appeared_s
+    if disk.key != earlier.key:
+        return True
+    if earlier.appeared_s is None:
+        return False
+    # udev forgets a disk when it goes. That it has no record any more says that this one has come since.
+    return disk.appeared_s is None or disk.appeared_s > earlier.appeared_s
 
 
 def saved_of(ledger: Ledger, *, boot_id: str, wall_offset_s: float) -> Saved:

@@ -8,6 +8,7 @@ their disk. A disk of NVMe multipath has hidden paths: ``nvme1c0n1`` is one of `
 Paths are strings here, and not ``Path``: a thousand volumes are ten thousand files.
 """
 
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,9 +141,14 @@ def _newest(disks: list[Disk]) -> Disk:
 
     One that is dead can stay beside the one that took its place, and two paths can have a disk each.
     """
-    newest = max(disks, key=lambda disk: (disk.order, disk.appeared_s or 0.0))
+    newest = max(disks, key=_since)
     twins = tuple(disk.name for disk in disks if disk is not newest)
     return replace(newest, twins=twins) if twins else newest
+
+
+def _since(disk: Disk) -> tuple[int, float]:
+    """Its place in the order in which disks came. udev has no record yet of one that has just come."""
+    return disk.order, math.inf if disk.appeared_s is None else disk.appeared_s
 
 
 def volume_id(serial: str) -> str:
