@@ -7,7 +7,6 @@ out in it.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -62,7 +61,7 @@ class Advice:
     """One resource: what it needed over its history, and what to change, if anything.
 
     ``needed`` is the most and ``mean`` the mean of what was asked for, in ``rate_unit``; ``is_censored`` where a limit
-    held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, the
+    held it back, so that it may have been more. ``dry_count``, ``dry_s`` and ``lowest_ratio`` are measured, and ``last_dry_s`` is when it last came to zero, the
     ``outcome`` is what a replay says of them after the change, and ``alternatives`` are changes that
     would serve as well. ``usd_month`` is the price now, None where it is not known, ``exceeded`` the share of the time in which AWS says that each limit was exceeded,
     ``empty_in_s`` when the lowest levels of the days reach zero, if they fall, and ``charge`` what AWS has charged for
@@ -82,6 +81,7 @@ class Advice:
     is_censored: bool
     dry_count: int
     dry_s: float
+    last_dry_s: float | None
     lowest_ratio: float | None
     empty_in_s: float | None
     usd_month: float | None
@@ -120,6 +120,7 @@ class Advice:
             "is_censored": self.is_censored,
             "run_out_count": self.dry_count,
             "run_out_s": self.dry_s,
+            "run_out_last_at": self.last_dry_s,
             "balance_lowest": self.lowest_ratio,
             "time_to_empty_s": self.empty_in_s,
             "exceeded": dict(self.exceeded),
@@ -188,6 +189,7 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         is_censored=is_censored,
         dry_count=dry_count,
         dry_s=dry_s,
+        last_dry_s=max(_ran_out(throttling), default=None),
         lowest_ratio=min((point.ratio for point in levels), default=None),
         empty_in_s=empty_in_s,
         usd_month=recorded.kind.present_usd(resource),
@@ -365,11 +367,18 @@ def play_on(
 
 def dry_spells(levels: Sequence[LevelPoint]) -> tuple[int, float]:
     """How often a measured level came to zero, and for how many seconds it was there."""
-    empty = [point.ratio <= EMPTY_RATIO for point in levels]
-    count = sum(now and not before for before, now in pairwise([False, *empty]))
-    return count, sum(
-        point.period_s for point, is_empty in zip(levels, empty, strict=True) if is_empty
-    )
+    dry_s = sum(point.period_s for point in levels if point.ratio <= EMPTY_RATIO)
+    return len([*_ran_out(levels)]), dry_s
+
+
+def _ran_out(levels: Sequence[LevelPoint]) -> Iterator[float]:
+    """When a measured level came to zero, each time."""
+    was_empty = False
+    for point in levels:
+        is_empty = point.ratio <= EMPTY_RATIO
+        if is_empty and not was_empty:
+            yield point.start_s
+        was_empty = is_empty
 
 
 def empty_in(levels: Sequence[LevelPoint]) -> float | None:

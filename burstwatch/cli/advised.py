@@ -5,6 +5,7 @@ It reads the records of ``--json``, so that what an earlier run kept is shown as
 
 import math
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
@@ -13,9 +14,11 @@ from burstwatch.drawing.charts import BLUE, GREEN, GREY, Chart, picture
 from burstwatch.drawing.pages import document, table_of
 from burstwatch.formatting import (
     balance,
+    day_and_time,
     folded,
     folded_command,
     inert,
+    is_dated,
     number,
     plain_name,
     printable,
@@ -88,7 +91,9 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
     body = [f"<p>{escape(totals(records)).replace(AUTOMATION_URL, link)}</p>"]
     if changes:
         rows = [tuple(map(printable, _cells(record))) for record in changes]
-        body.append(table_of(HEADINGS, rows, sentences={"resource", "type", "needed", "advice"}))
+        body.append(
+            table_of(HEADINGS, rows, sentences={"resource", "type", "needed", "ran out", "advice"})
+        )
     body += [f"<p>{escape(line)}</p>" for line in surplus_lines(records)]
     for record in changes[:PICTURES]:
         body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
@@ -167,6 +172,14 @@ def _times(count: int) -> str:
     return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
+def _when(record: AdviceRecord) -> str:
+    """When its credits last ran out, behind how often."""
+    at = record["run_out_last_at"]
+    if at is None:
+        return ""
+    return f", {'last ' if record['run_out_count'] > 1 else ''}{day_and_time(at)}"
+
+
 def _who(record: AdviceRecord) -> str:
     name = plain_name(record["name"])
     return f"{name} ({record['id']})" if name else record["id"]
@@ -177,7 +190,7 @@ def _cells(record: AdviceRecord) -> tuple[str, ...]:
     fix = record["best_fix"]
     at_least = "at least " if record["is_censored"] else ""
     dry = (
-        f"{_times(record['run_out_count'])}, {span(record['run_out_s'])}"
+        f"{_times(record['run_out_count'])}, {span(record['run_out_s'])}{_when(record)}"
         if record["run_out_count"]
         else "no"
     )
@@ -202,9 +215,7 @@ def _sentence(record: AdviceRecord) -> str:
     )
     text += ", because a limit held it back," if record["is_censored"] else ""
     if record["run_out_count"]:
-        text += (
-            f" and ran out {_times(record['run_out_count'])}, {span(record['run_out_s'])} in all"
-        )
+        text += f" and ran out {_times(record['run_out_count'])}, {span(record['run_out_s'])} in all{_when(record)}"
     for limit, share in record["exceeded"].items():
         text += f"; AWS says that it exceeded {limit} in {share:.0%} of the time" if share else ""
     action = fix["action"]
@@ -252,6 +263,14 @@ def _cell(text: str) -> str:
     return inert(text).translate(MARKUP).replace("://", ":\u2215\u2215")
 
 
+def _tick(from_s: float, days: float) -> str:
+    """A time on the axis: the day, with the hour where that is not midnight; or how many days after the beginning."""
+    if not is_dated(from_s):
+        return f"day {days:.3g}"
+    instant = datetime.fromtimestamp(from_s + days * DAY_S, tz=UTC)
+    return f"{instant:%d %b %H:%MZ}" if instant.hour else f"{instant:%d %b}"
+
+
 def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
     """Draw the highest rate of each hour beside what is sustained today, and what is served after the change."""
     lines = [(record["baseline"], GREY), (record["rate_afterwards"], GREEN)]
@@ -262,7 +281,7 @@ def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
         y_range=(0.0, top),
     )
     chart.axes(
-        x_text=lambda days: f"day {days:.3g}",
+        x_text=lambda days: _tick(record["hourly_from_s"], days),
         y_text=number,
     )
     chart.line([((hour + 0.5) * HOUR_S / DAY_S, rate) for hour, rate in enumerate(rates)], BLUE)

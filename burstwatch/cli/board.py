@@ -3,20 +3,25 @@
 Knows no terminal. Times left count down between two looks.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from burstwatch.drawing.braille import area, lowest_of_parts
 from burstwatch.ebs.watching_prices import usd_of
+from burstwatch.forecast.policy import Assessment
 from burstwatch.formatting import clock_time, inert, number, span, spark, time_left
-from burstwatch.history.background import Background
+from burstwatch.history.background import LEVELS_S, Background
 from burstwatch.history.observations import Resource, Verdict
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.brief import make_brief
 from burstwatch.polling.ranking import WORST_FIRST, Assessed, urgency
 
-#: How many levels a sparkline has, and how long a bar is.
-SPARK_WIDTH, BAR_WIDTH = 12, 10
+#: How many levels a sparkline has, how long a bar is, and how high a chart.
+SPARK_WIDTH, BAR_WIDTH, CHART_ROWS = 12, 10, 4
+#: The mark in the head of the view: a drop with its level.
+MARK = "◒"
 FULL, EMPTY = "█", "░"
 NOT_KNOWN = "-"
 
@@ -39,13 +44,12 @@ class ShownResource:
 class Board:
     """Everything that was seen in this session.
 
-    ``place`` is its account and region. ``requested`` is how many metrics were asked for, which AWS bills.
+    ``levels`` are shares of each bucket with their times, of the last hours: of those that are not well as AWS has published
+    them, and of the others as this session has seen them. ``place`` is its account and region. ``requested`` is how many metrics were asked for, which AWS bills.
     """
 
     assessed: dict[str, Assessed] = field(default_factory=dict)
-    levels: dict[str, deque[float]] = field(
-        default_factory=lambda: defaultdict(lambda: deque(maxlen=SPARK_WIDTH))
-    )
+    levels: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     requested: int = 0
     looked_at: float | None = None
@@ -59,15 +63,35 @@ class Board:
         place: str,
         requested: int,
         problems: tuple[str, ...],
+        backgrounds: Mapping[str, Background] = MappingProxyType({}),
     ) -> None:
         """Take one look: what is gone from the account is gone from here."""
         self.assessed = dict(assessments)
-        for key, (_, assessment) in assessments.items():
-            level = assessment.projection.level
-            if level is not None:
-                self.levels[key].append(level.likely)
+        self.levels = {
+            key: self._levels(key, assessment, backgrounds.get(key, Background()), at)
+            for key, (_, assessment) in assessments.items()
+        }
         self.looked_at, self.problems, self.place = at, problems, place
         self.requested += requested
+
+    def _levels(
+        self, key: str, assessment: Assessment, background: Background, at: float
+    ) -> list[tuple[float, float]]:
+        """The levels of the last hours, with that of this look."""
+        before = background.levels or self.levels.get(key, ())
+        level = assessment.projection.level
+        newest = [] if level is None else [(at, level.likely)]
+        return [(then, ratio) for then, ratio in before if at - LEVELS_S < then < at] + newest
+
+    def chart(self, key: str, now: float, columns: int) -> str:
+        """The levels of the last hours as a picture; empty where there are none."""
+        levels = self.levels.get(key, ())
+        resource, _ = self.assessed[key]
+        if not levels or not resource.terms.has_share:
+            return ""
+        lines = area(levels, since=now - LEVELS_S, until=now, columns=columns, rows=CHART_ROWS)
+        axis = f"{span(LEVELS_S)} ago".ljust(columns - 3) + "now"
+        return "\n".join([*lines, axis])
 
     def lines(self, now: float, query: str = "") -> list[ShownResource]:
         """The lines that match, the worst first."""
@@ -81,7 +105,7 @@ class Board:
     def summary(self, now: float) -> str:
         """Counts, the age of the look, and what the session has cost."""
         if self.looked_at is None:
-            return "looking for the first time ..."
+            return f"{MARK} burstwatch: looking for the first time ..."
         counts: dict[Verdict, int] = defaultdict(int)
         for _, assessment in self.assessed.values():
             counts[assessment.verdict] += 1
@@ -90,7 +114,7 @@ class Board:
         cost = usd_of("metric_request", self.requested)
         clock = clock_time(self.looked_at, now=now)
         return (
-            f"{self.place}, {clock}: {len(self.assessed)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
+            f"{MARK} {self.place}, {clock}: {len(self.assessed)} resources ({said or 'none'}); looked {span(now - self.looked_at)} ago; "
             f"{number(self.requested)} metrics requested, {cost:.4f} USD"
         )
 
@@ -136,10 +160,15 @@ class Board:
             balance=NOT_KNOWN
             if level is None or not resource.terms.has_share
             else bar(level.likely, is_out=assessment.verdict == "exhausted"),
-            spark="".join(map(spark, self.levels.get(key, ()))) if resource.terms.has_share else "",
+            spark=self._spark(key, now) if resource.terms.has_share else "",
             time_left=time_left(projection.left_s(projection.time_to_empty_s, now)),
             worst=time_left(projection.left_s(projection.worst_s, now)),
         )
+
+    def _spark(self, key: str, now: float) -> str:
+        levels = self.levels.get(key, ())
+        parts = lowest_of_parts(levels, since=now - LEVELS_S, until=now, parts=SPARK_WIDTH)
+        return "".join(" " if ratio is None else spark(ratio) for ratio in parts)
 
 
 def word_of(verdict: Verdict) -> str:

@@ -82,6 +82,7 @@ FIELDS: Mapping[str, Field] = {
         rate_afterwards="the rate that the fix gives, in rate_unit",
         run_out_count="how often the credits ran out; an empty bucket at the beginning is not counted",
         run_out_s="how long the bucket was empty in all, also at the beginning",
+        run_out_last_at="when the credits last ran out; null if they never did, or only the load is known",
         run_out_count_afterwards="how often they would have run out after the fix",
         page_count="how often somebody would have been paged",
         warned_in_time_count="at how many of them the page alarm was on one lead before",
@@ -258,7 +259,7 @@ DOCUMENTS: Mapping[str, Document] = {
         when="one in a line for each resource, the worst first",
         fields=(
             *_IDENTITY, "type", "history_s", "finding", "needed", "mean", "rate_unit", "is_censored", "run_out_count",
-            "run_out_s", "balance_lowest", "time_to_empty_s", "exceeded", "charged_credits",
+            "run_out_s", "run_out_last_at", "balance_lowest", "time_to_empty_s", "exceeded", "charged_credits",
             "charged_usd", "charged_usd_month", "charged_s", "usd_month", "usd_month_afterwards", "best_fix",
             "alternatives", "cloudformation", "terraform", "run_out_count_afterwards", "balance_lowest_afterwards",
             "baseline", "rate_afterwards", "notes", "doubts",

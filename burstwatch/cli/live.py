@@ -27,7 +27,7 @@ COLUMNS = {
     "balance": 72,
     "resource": 0,
     "type": 100,
-    "since start": 116,
+    "last 3 h": 116,
 }
 #: The columns beside the name take so much at the least, with their padding.
 BESIDE_NAME, LEAST_NAME, LONGEST_NAME = 57, 12, 40
@@ -47,6 +47,8 @@ PLAIN_STYLES: dict[Verdict, str] = {
 REDRAW_EVERY_S = 1.0
 #: From this width of the terminal on, a pane of so many columns tells of the resource under the cursor.
 PANE_FROM, PANE_WIDTH = 120, 46
+#: So wide is a picture in a window of its own.
+CHART_WIDTH = 60
 HELP = """Enter  everything about the resource under the cursor
 /      only resources with these words in name, id, kind, region, type or tags
 y      copy the command that helps it
@@ -57,7 +59,7 @@ q      end
 runs out in   at the present load; it counts down between two looks
 worst case    at full burst
 balance       the share of the credits that is left
-since start   the balance at each look of this session"""
+last 3 h      the balance as AWS has published it, and of what is well as this session has seen it"""
 
 
 class Explanation(ModalScreen[None]):
@@ -66,7 +68,7 @@ class Explanation(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "back")]
     CSS = "Explanation {align: center middle;} Explanation VerticalScroll {width: 90%; height: 80%; border: round $primary; padding: 1 2;}"
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: Text) -> None:
         """``text`` is shown as it is."""
         super().__init__()
         self.text = text
@@ -74,7 +76,7 @@ class Explanation(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The text, which scrolls."""
         with VerticalScroll():
-            yield Static(Text(self.text))
+            yield Static(self.text)
 
 
 class Top(App[None]):
@@ -180,8 +182,8 @@ class Top(App[None]):
     def _fill_pane(self) -> None:
         """Tell beside the table of the resource under the cursor."""
         chosen = self._chosen()
-        told = self.board.detail(chosen) if chosen in self.board.assessed else ""
-        self.query_one("#detail", Static).update(Text(told))
+        told = self._told(chosen, PANE_WIDTH - 8) if chosen in self.board.assessed else Text()
+        self.query_one("#detail", Static).update(told)
 
     def action_copy(self) -> None:
         """Copy the command that helps the resource under the cursor to the terminal's clipboard."""
@@ -193,7 +195,7 @@ class Top(App[None]):
 
     def action_keys(self) -> None:
         """Say what the keys do, and the columns mean."""
-        self.push_screen(Explanation(HELP))
+        self.push_screen(Explanation(Text(HELP)))
 
     def action_filter(self) -> None:
         """Open the filter."""
@@ -222,7 +224,15 @@ class Top(App[None]):
         """Explain the resource of the row under the cursor."""
         chosen = self._chosen()
         if chosen:
-            self.push_screen(Explanation(self.board.detail(chosen)))
+            self.push_screen(Explanation(self._told(chosen, CHART_WIDTH)))
+
+    def _told(self, key: str, columns: int) -> Text:
+        """The levels of a resource as a picture in the colour of its verdict, and everything about it in words."""
+        _, assessment = self.board.assessed[key]
+        chart = self.board.chart(key, self._clock(), columns)
+        # A picture in reverse would be its own negative.
+        picture = Text(f"{chart}\n\n", style="" if self.no_color else STYLES[assessment.verdict])
+        return Text.assemble(picture if chart else "", self.board.detail(key))
 
     def _chosen(self) -> str:
         """The key of the row under the cursor, or nothing."""
@@ -250,5 +260,5 @@ def table_cells(
         "balance": Text(line.balance, style=style),
         "resource": Text(cut(line.name, min(name_width, LONGEST_NAME))),
         "type": Text(cut(line.type, 18)),
-        "since start": Text(line.spark),
+        "last 3 h": Text(line.spark),
     }

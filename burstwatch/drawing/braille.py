@@ -17,7 +17,7 @@ def area(
     Of the values of a dot's time the lowest is drawn, for a short time without credits must be seen. Where
     there is none, the one before goes on; before the first nothing is drawn.
     """
-    lowest = _lowest(points, since=since, until=until, parts=2 * columns)
+    lowest = lowest_of_parts(points, since=since, until=until, parts=2 * columns)
     heights = [
         0 if ratio is None else math.ceil(min(1.0, ratio) * rows * HEIGHT) for ratio in lowest
     ]
@@ -34,18 +34,7 @@ def area(
     ]
 
 
-def column_of(at: float, *, since: float, until: float, columns: int) -> int:
-    """The column of a time; times outside are in the first and in the last one."""
-    share = (at - since) / (until - since) if until > since else 0.0
-    return min(columns - 1, max(0, math.floor(share * columns)))
-
-
-def _within(height: int, row: int) -> int:
-    """How many of the four dots of a row, counted from below, are under a height."""
-    return min(HEIGHT, max(0, height - row * HEIGHT))
-
-
-def _lowest(
+def lowest_of_parts(
     points: Sequence[tuple[float, float]], *, since: float, until: float, parts: int
 ) -> list[float | None]:
     """The lowest value of each part of the time, or else the newest before it."""
@@ -62,3 +51,14 @@ def _lowest(
         drawn.append(last if least is None else least)
         last = last if end is None else end
     return drawn
+
+
+def column_of(at: float, *, since: float, until: float, columns: int) -> int:
+    """The column of a time; times outside are in the first and in the last one."""
+    share = (at - since) / (until - since) if until > since else 0.0
+    return min(columns - 1, max(0, math.floor(share * columns)))
+
+
+def _within(height: int, row: int) -> int:
+    """How many of the four dots of a row, counted from below, are under a height."""
+    return min(HEIGHT, max(0, height - row * HEIGHT))

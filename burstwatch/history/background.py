@@ -10,6 +10,8 @@ from burstwatch.history.history import History
 CAUSE_WINDOW_S = 300.0
 #: An older cause is kept for this long; after that the demand may be another.
 CAUSE_KEPT_S = 1_800.0
+#: Levels are told of so long.
+LEVELS_S = 3 * 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,7 +20,8 @@ class Background:
 
     ``exceeded`` is the share of the last minutes in which each limit was exceeded, by the limit in words.
     ``empty_since_s`` is since when the bucket has been empty, at the latest, and ``asked_before`` what was asked for just
-    before, in credits a second; None if it is not, or not known.
+    before, in credits a second; None if it is not, or not known. ``levels`` are the shares of the bucket of the last hours, each
+    with the end of its slot.
     """
 
     rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -28,6 +31,7 @@ class Background:
     empty_since_s: float | None = None
     asked_before: float | None = None
     exceeded: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    levels: tuple[tuple[float, float], ...] = ()
 
 
 def make_background(history: History | None, rates: Mapping[str, float], at: float) -> Background:
@@ -43,6 +47,7 @@ def make_background(history: History | None, rates: Mapping[str, float], at: flo
         since_ratio=ratio,
         empty_since_s=history.empty_since(),
         asked_before=history.asked_before_empty(),
+        levels=tuple(history.levels_since(at - LEVELS_S)),
     )
 
 

@@ -8,7 +8,7 @@ that is built once gives at each instant what a sweep of that instant builds.
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstwatch.bucket import Bucket
@@ -109,6 +109,13 @@ class History:
         if newest < 0 or self.track.levels[newest] < math.inf:
             return newest
         return self.track.last_level[newest]
+
+    def levels_since(self, at: float) -> Iterator[tuple[float, float]]:
+        """The end of each slot that ends after ``at`` and has a level, with its share of the bucket."""
+        for slot in range(self.newest_slot() + 1):
+            end_s, level = self.start_s + (slot + 1) * self.period_s, self.levels[slot]
+            if end_s > at and level < math.inf:
+                yield end_s, level
 
     def first_level(self) -> float:
         """The oldest known share of the bucket; infinite where none is known."""

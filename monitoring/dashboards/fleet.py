@@ -4,8 +4,8 @@ from grafana_foundation_sdk.builders.cloudwatch import MetricsQuery
 from grafana_foundation_sdk.models import dashboard as dm
 
 from burstwatch.aws.client.names import HEARTBEAT_METRIC, NAMESPACE
+from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import METRIC_REQUEST
-from burstwatch.kinds.ebs_volume import KIND as EBS_VOLUME
 from monitoring.dashboards.cloudwatch import (
     EBS,
     KIND,
@@ -18,7 +18,7 @@ from monitoring.dashboards.cloudwatch import (
 from monitoring.dashboards.parts import (
     BLUE,
     CALM,
-    CLOCK,
+    COLUMNS,
     DOUBLING_HEIGHT,
     DURATION,
     FLEET,
@@ -36,10 +36,10 @@ from monitoring.dashboards.parts import (
     SOME_IS_WELL,
     TIME_LEFT,
     VOLUME,
+    WELL,
     Nothing,
     Panel,
     SeriesStyle,
-    Steps,
     board,
     data_source,
     episodes,
@@ -50,7 +50,7 @@ from monitoring.dashboards.parts import (
     number,
     transform,
 )
-from monitoring.dashboards.verdict import NONE_IS_NEAR, NOW
+from monitoring.dashboards.verdict import NONE_IS_NEAR, NOW, WORDS
 
 MONTH_S = 30 * 86_400
 #: The metric is published only while there is something to count.
@@ -58,8 +58,8 @@ NONE_TO_SHOW = Nothing(text="none", color=CALM)
 RESOURCE = "${PROP('Dim.ResourceId')}"
 #: A column with a time or a share, in pixels.
 VALUE_WIDTH = 110
-#: How many the tables and graphs of the worst show.
-WORST = 10
+#: How many the graphs of the worst and the table of balances show, and that of what is in danger.
+WORST, LISTED = 10, 100
 WORST_HEIGHT = 12
 VOLUME_URL = (
     f"/d/{VOLUME}?var-datasource=${{datasource}}&var-region=${{region}}&var-deployment=${{deployment}}&var-volume=${{__value.text}}"
@@ -71,6 +71,11 @@ RESOURCE_URL = (
     "&from=now-12h&to=now"
 )
 TO_RESOURCE = ("look at this resource", RESOURCE_URL)
+TO_RUNBOOK = ("what to do", f"{Config().runbooks_url}/resource-critical.md")
+#: The counts of the fleet, without resources that are not watched.
+COUNTS = {"seen": "ResourcesSeen", "exhausted": "ResourcesExhausted", "critical": "ResourcesCritical", "warning": "ResourcesWarning", "unknown": "ResourcesUnknown"}  # fmt: skip
+#: What stands behind the number of resources where all is well, and what stands there else.
+WATCHED, NOT_CALM = "suffix: resources watched, none in danger", "no: see the table"
 #: In the region that the console showed last: the variable may be "default".
 CONSOLE = "https://console.aws.amazon.com/cloudwatch/home#"
 #: Each unit, or shard of one, has a heartbeat of its own.
@@ -98,9 +103,10 @@ def build() -> dm.Dashboard:
             ("Now", _now()),
             ("Worst first", _worst()),
             ("History", _history()),
+            ("Lowest balances", _balances()),
             ("The monitor itself", _monitor()),
         ],
-        closed={"The monitor itself"},
+        closed={"Lowest balances", "The monitor itself"},
     )
 
 
@@ -142,47 +148,74 @@ def _now() -> list[Panel]:
             kind=KIND, unit="short", steps=SOME_IS_WELL, since=NOW, none=Nothing(text="no sweep", color=RED),
             targets=[math("sweeps", f"SUM({HEARTBEATS})", label="sweeps", period_s=300)],
         ),
+        number(
+            "All well", "Green while each resource that is seen is judged, and none is in danger.",
+            kind=KIND, unit=WATCHED, steps=((None, WELL),), width=COLUMNS, height=3, is_small=True, since=NOW,
+            names={-1.0: (NOT_CALM, CALM)},
+            targets=[
+                *(_fleet(name, metric_name, hidden=True) for name, metric_name in COUNTS.items()),
+                math("calm", f"IF({' + '.join(f'FILL({name}, 0)' for name in COUNTS if name != 'seen')} == 0, seen, -1)", label="calm"),
+            ],
+        ),
     ]  # fmt: skip
 
 
 def _worst() -> list[Panel]:
     by_time = (
         f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
-        f"WHERE Deployment = '$deployment' AND Kind = '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
+        f"WHERE Deployment = '$deployment' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {LISTED}"
     )
-    others = (
-        f"SELECT AVG(TimeToExhaustion) FROM SCHEMA({NAMESPACE}, Deployment, Kind, ResourceId) "
-        f"WHERE Deployment = '$deployment' AND Kind != '{EBS_VOLUME.name}' GROUP BY ResourceId ORDER BY AVG() ASC LIMIT {WORST}"
-    )
+    return [
+        listing(
+            "In danger",
+            "What burstwatch warned of in the last 15 minutes, with its verdict and the time left that it expects. "
+            "A time left is followed by its page, a verdict by its runbook. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
+            kind=KIND, unit="short", sort="time left", since=NOW, width=COLUMNS, height=WORST_HEIGHT,
+            none="no warning",
+            targets=[
+                insights("left", by_time),
+                # A call may have one such query.
+                math("severity", f"SORT({_search('Severity', 'Maximum')}, MAX, DESC, {LISTED})", label=RESOURCE),
+            ],
+            texts={"resource": SeriesStyle(links=(TO_RESOURCE, TO_VOLUME))},
+            columns={
+                "verdict": SeriesStyle(names=WORDS, width=VALUE_WIDTH, links=(TO_RUNBOOK,)),
+                "time left": SeriesStyle(unit=DURATION, width=VALUE_WIDTH),
+            },
+            transformations=[
+                # Two reducers that mean the same here, so that the columns have names of their own.
+                transform("reduce", of="severity", mode="seriesToRows", reducers=["last"]),
+                transform("reduce", of="left", mode="seriesToRows", reducers=["lastNotNull"]),
+                transform("joinByField", byField="Field", mode="outer"),
+                transform(
+                    "organize",
+                    indexByName={"Last": 0, "Last *": 1, "Field": 2},
+                    renameByName={"Last": "verdict", "Last *": "time left", "Field": "resource"},
+                ),
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _balances() -> list[Panel]:
     # A SEARCH sorts the first 500 that it finds; this sorts 10,000.
     lowest = (
         f'SELECT MIN(BurstBalance) FROM SCHEMA("{EBS}", VolumeId) GROUP BY VolumeId '
         f"ORDER BY MIN() ASC LIMIT {WORST}"
     )
     return [
-        _table(
-            "Least time left",
-            "Volumes that burstwatch warned of in the last 15 minutes, with the time left that it expects. "
-            "Open one for its balance and its demand.",
-            unit=CLOCK, steps=TIME_LEFT, heading="time left", since=NOW,
-            target=insights("left", by_time),
-        ),
         listing(
-            "Least time left of other kinds",
-            "Instances, databases, file systems and caches that burstwatch warned of in the last 15 minutes. The end of an id names the credits: i-0123.cpu are the CPU credits of i-0123.",
-            kind=KIND, unit=CLOCK, steps=PLAIN, targets=[insights("others", others)], sort="time left",
-            since=NOW, width=8, height=WORST_HEIGHT,
-            texts={"resource": SeriesStyle(wrapped=True, link=TO_RESOURCE)},
-            columns={"time left": SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)},
-            transformations=_newest("resource", "time left"),
-        ),
-        _table(
             "Lowest balances",
             "The newest balance that AWS published for each volume in the last hour. A percentage is not a time: "
             "on 100 GiB of gp2, 20% last seven minutes at full burst, and for ever at a load under the baseline.",
-            unit="percent", steps=PLAIN,
-            heading="balance", since="1h",
-            target=insights("lowest", lowest, period_s=300),
+            kind=KIND, unit="percent", sort="balance", since="1h", width=COLUMNS, height=WORST_HEIGHT,
+            targets=[insights("lowest", lowest, period_s=300)],
+            texts={"volume": SeriesStyle(links=(TO_VOLUME,))},
+            columns={"balance": SeriesStyle(unit="percent", width=VALUE_WIDTH)},
+            transformations=[
+                transform("reduce", mode="seriesToRows", reducers=["lastNotNull"]),
+                transform("organize", renameByName={"Field": "volume", "Last *": "balance"}),
+            ],
         ),
     ]  # fmt: skip
 
@@ -286,23 +319,3 @@ def _fleet(
 def _search(metric_name: str, statistic: str) -> str:
     of_resources = f'{{{NAMESPACE},Deployment,Kind,ResourceId}} Deployment="$deployment"'
     return f"SEARCH('{of_resources} MetricName=\"{metric_name}\"', '{statistic}', 60)"
-
-
-def _table(
-    title: str, text: str, *, unit: str, steps: Steps, heading: str, since: str, target: MetricsQuery
-) -> Panel:  # fmt: skip
-    """Volumes with the newest value of each, smallest first, and a link to each."""
-    return listing(
-        title, text, kind=KIND, unit=unit, steps=steps, targets=[target], sort=heading, since=since, width=8, height=WORST_HEIGHT,
-        texts={"volume": SeriesStyle(link=TO_VOLUME)},
-        columns={heading: SeriesStyle(steps=steps, unit=unit, width=VALUE_WIDTH)},
-        transformations=_newest("volume", heading),
-    )  # fmt: skip
-
-
-def _newest(name: str, heading: str) -> list[dm.DataTransformerConfig]:
-    """The newest value of each series, by its name."""
-    return [
-        transform("reduce", mode="seriesToRows", reducers=["lastNotNull"]),
-        transform("organize", renameByName={"Field": name, "Last *": heading}),
-    ]

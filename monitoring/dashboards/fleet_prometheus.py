@@ -2,11 +2,12 @@
 
 from grafana_foundation_sdk.models import dashboard as dm
 
+from burstwatch.config import Config
 from burstwatch.fleet import metrics as m
 from monitoring.dashboards.parts import (
     BLUE,
     CALM,
-    CLOCK,
+    COLUMNS,
     DOUBLING_HEIGHT,
     DURATION,
     FLEET_PROMETHEUS,
@@ -23,6 +24,7 @@ from monitoring.dashboards.parts import (
     RED,
     SOME_IS_WELL,
     TIME_LEFT,
+    WELL,
     Nothing,
     Panel,
     SeriesStyle,
@@ -41,14 +43,19 @@ from monitoring.dashboards.prometheus import (
     series,
     values_of,
 )
+from monitoring.dashboards.verdict import WORDS
 
+TO_RUNBOOK = ("what to do", f"{Config().runbooks_url}/resource-critical.md")
 UNITS = 'job=~"$job",account_id=~"$account_id",region=~"$region"'
 RESOURCES = f'{UNITS},kind=~"$kind"'
 IDENTITY = "account_id, region, kind, resource_id, name"
 NAMED = "{{name}} {{resource_id}}"
 UNIT = "{{account_id}} {{region}}"
 MONTH_S = 30 * 86_400
-WORST = 10
+#: How many the graphs of the worst show, and the table.
+WORST, LISTED = 10, 50
+#: Verdicts of which somebody should know.
+NOT_CALM = "~exhausted|critical|warning|unknown"
 #: A column with a time or a share, in pixels.
 VALUE_WIDTH = 110
 
@@ -93,9 +100,10 @@ def build() -> dm.Dashboard:
             ("Now", _now()),
             ("Worst first", _worst()),
             ("History", _history()),
+            ("Balances, demand, and why a resource is unknown", _details()),
             ("The monitor itself", _monitor()),
         ],
-        closed={"The monitor itself"},
+        closed={"Balances, demand, and why a resource is unknown", "The monitor itself"},
     )  # fmt: skip
 
 
@@ -132,6 +140,12 @@ def _now() -> list[Panel]:
             kind=KIND, unit="short", steps=SOME_IS_WELL, none=Nothing(text="not scraped", color=RED),
             targets=[now("up", f"sum({one(m.UNIT_UP, of=UNITS)})", "units")],
         ),
+        number(
+            "All well", "Green while each resource that is seen is judged, and none is in danger.",
+            kind=KIND, unit="suffix: resources watched, none in danger", steps=((None, WELL),), width=COLUMNS, height=3, is_small=True,
+            none=Nothing(text="no: see the table", color=CALM),
+            targets=[now("calm", f"{_counted('~.+')} unless on () ({_counted(NOT_CALM)}) > 0", "resources")],
+        ),
     ]  # fmt: skip
 
 
@@ -139,26 +153,65 @@ def _worst() -> list[Panel]:
     def least(bound: str) -> str:
         return f"min by ({IDENTITY}) ({one(m.TIME_LEFT, of=RESOURCES, bound=bound)})"
 
+    listed = f"bottomk({LISTED}, {least('likely')})"
     balance = f"min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')})"
-    chance = f"max by ({IDENTITY}) ({one(m.CHANCE, of=RESOURCES)})"
+    severity = " or ".join(
+        f"{number:g} * max by ({IDENTITY}) ({one(m.VERDICT, of=RESOURCES, verdict=word)})"
+        for number, (word, _) in sorted(WORDS.items(), reverse=True)
+    )
     return [
         compared(
             "Resources by time left",
-            "The likely time left at the present demand, the shortest at full burst, the chance that it runs out within two hours, and the balance, smallest first.",
+            "The verdict, the likely time left at the present demand and at full burst, and the balance. A verdict is followed by its runbook.",
             labels={
-                "account_id": ("account", SeriesStyle()),
-                "region": ("region", SeriesStyle()),
                 "name": ("name", SeriesStyle(wrapped=True)),
+                "account_id": ("account", SeriesStyle(width=130)),
+                "region": ("region", SeriesStyle(width=130)),
+                "kind": ("type", SeriesStyle(wrapped=True)),
                 "resource_id": ("resource", SeriesStyle(width=ID_WIDTH)),
-                "kind": ("kind", SeriesStyle()),
             },
             columns={
-                "time left": (f"bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, steps=TIME_LEFT, width=VALUE_WIDTH)),
-                "at full burst": (f"{least('worst')} and bottomk(50, {least('likely')})", SeriesStyle(unit=CLOCK, width=VALUE_WIDTH)),
-                "chance": (f"{chance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
-                "balance": (f"{balance} and bottomk(50, {least('likely')})", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
+                "verdict": (f"({severity}) and {listed}", SeriesStyle(names=WORDS, width=VALUE_WIDTH, links=(TO_RUNBOOK,))),
+                "time left": (listed, SeriesStyle(unit=DURATION, width=VALUE_WIDTH)),
+                "at full burst": (f"{least('worst')} and {listed}", SeriesStyle(unit=DURATION, width=VALUE_WIDTH)),
+                "balance": (f"{balance} and {listed}", SeriesStyle(unit="percentunit", width=VALUE_WIDTH)),
             },
-            sort="time left", steps=PLAIN, width=24, height=12,
+            first=("verdict", "time left"), sort="time left", width=COLUMNS, height=12,
+        ),
+    ]  # fmt: skip
+
+
+def _history() -> list[Panel]:
+    likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
+    worst_ten = f"bottomk({WORST}, min by ({IDENTITY}) ({likely}) < Inf)"
+    return [
+        graph(
+            "Time left of the ten worst",
+            "Likely time to exhaustion of those that drain, of the next hour. Below the orange line somebody is paged, below the green one warned.",
+            kind=KIND, unit="m", steps=in_minutes(TIME_LEFT), least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT, none="none is draining",
+            targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
+        ),
+        graph(
+            "Resources in danger", "How many are in which state. Warnings wake nobody; critical and exhausted page.",
+            kind=KIND, unit="short", stacked=True, height=DOUBLING_HEIGHT,
+            targets=[series(verdict, _counted(verdict), verdict) for verdict in ("exhausted", "critical", "warning")],
+            looks={"exhausted": SeriesStyle(color=PURPLE), "critical": SeriesStyle(color=RED), "warning": SeriesStyle(color=ORANGE)},
+        ),
+    ]  # fmt: skip
+
+
+def _details() -> list[Panel]:
+    demand = one(m.DEMAND, of=RESOURCES)
+    return [
+        graph(
+            "Lowest balances", "The likely balance of the ten lowest, as a share of the bucket.",
+            kind=KIND, unit="percentunit", shades=True, most=1.0,
+            targets=[series("lowest", f"bottomk({WORST}, min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')}))", NAMED)],
+        ),
+        graph(
+            "Demand over the baseline", "Credits spent a second for each that comes in, of the ten highest. Over 1 a bucket drains.",
+            kind=KIND, unit="short", shades=True, steps=((None, GREEN), (1.0, ORANGE)),
+            targets=[series("demand", f"topk({WORST}, max by ({IDENTITY}) ({demand} / {one(m.REFILL, of=RESOURCES)}))", NAMED)],
         ),
         compared(
             "Why a resource is unknown",
@@ -176,37 +229,7 @@ def _worst() -> list[Panel]:
                     SeriesStyle(width=VALUE_WIDTH),
                 )
             },
-            sort="reason", steps=PLAIN, width=24, height=8,
-        ),
-    ]  # fmt: skip
-
-
-def _history() -> list[Panel]:
-    likely = one(m.TIME_LEFT, of=RESOURCES, bound="likely")
-    worst_ten = f"bottomk({WORST}, min by ({IDENTITY}) ({likely}) < Inf)"
-    demand = one(m.DEMAND, of=RESOURCES)
-    return [
-        graph(
-            "Time left of the ten worst",
-            "Likely time to exhaustion of those that drain, of the next hour. Below the orange line somebody is paged, below the green one warned.",
-            kind=KIND, unit="m", steps=in_minutes(TIME_LEFT), least=0.0, most=HOUR_MINUTES, height=DOUBLING_HEIGHT, none="none is draining",
-            targets=[series("left", f"{worst_ten} / {MINUTE_S:g}", NAMED)],
-        ),
-        graph(
-            "Resources in danger", "How many are in which state. Warnings wake nobody; critical and exhausted page.",
-            kind=KIND, unit="short", stacked=True, height=DOUBLING_HEIGHT,
-            targets=[series(verdict, _counted(verdict), verdict) for verdict in ("exhausted", "critical", "warning")],
-            looks={"exhausted": SeriesStyle(color=PURPLE), "critical": SeriesStyle(color=RED), "warning": SeriesStyle(color=ORANGE)},
-        ),
-        graph(
-            "Lowest balances", "The likely balance of the ten lowest, as a share of the bucket.",
-            kind=KIND, unit="percentunit", shades=True, most=1.0,
-            targets=[series("lowest", f"bottomk({WORST}, min by ({IDENTITY}) ({one(m.BALANCE, of=RESOURCES, bound='likely')}))", NAMED)],
-        ),
-        graph(
-            "Demand over the baseline", "Credits spent a second for each that comes in, of the ten highest. Over 1 a bucket drains.",
-            kind=KIND, unit="short", shades=True, steps=((None, GREEN), (1.0, ORANGE)),
-            targets=[series("demand", f"topk({WORST}, max by ({IDENTITY}) ({demand} / {one(m.REFILL, of=RESOURCES)}))", NAMED)],
+            sort="reason", width=COLUMNS, height=8,
         ),
     ]  # fmt: skip
 

@@ -10,7 +10,6 @@ from monitoring.dashboards.parts import (
     BALANCE,
     BLUE,
     CALM,
-    CLOCK,
     DOUBLING_HEIGHT,
     DURATION,
     GREEN,
@@ -174,14 +173,14 @@ def _worst() -> list[Panel]:
                 "bucket": ("credits of", SeriesStyle(width=100)),
             },
             columns={
-                "time left": (least(one(m.EXHAUSTION, of=HOSTS, bound="likely")), SeriesStyle(steps=LEFT, unit=CLOCK)),
-                "at the soonest": (least(one(m.EXHAUSTION, of=HOSTS, bound="low")), SeriesStyle(unit=CLOCK)),
+                "time left": (least(one(m.EXHAUSTION, of=HOSTS, bound="likely")), SeriesStyle(steps=LEFT, unit=DURATION)),
+                "at the soonest": (least(one(m.EXHAUSTION, of=HOSTS, bound="low")), SeriesStyle(unit=DURATION)),
                 "balance from": (least(one(m.BALANCE, of=HOSTS, bound="low")), SeriesStyle(unit="percentunit")),
                 "balance to": (least(one(m.BALANCE, of=HOSTS, bound="high")), SeriesStyle(unit="percentunit")),
                 "baseline": (least(one(m.REFILL, of=HOSTS)), SeriesStyle()),
-                "full in": (least(one(m.FULL, of=HOSTS)), SeriesStyle(unit=CLOCK)),
+                "full in": (least(one(m.FULL, of=HOSTS)), SeriesStyle(unit=DURATION)),
             },
-            sort="time left", steps=LEFT, width=24,
+            sort="time left", width=24,
         )
     ]  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Builds the rows of the *Host* dashboard that EBS's own statistics and measurements fill."""
 
 from burstwatch_exporter.page import metrics as m
-from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, PLAIN, Panel, SeriesStyle, graph
+from monitoring.dashboards.parts import GREEN, HOST_WIDTH, ORANGE, Panel, SeriesStyle, graph
 from monitoring.dashboards.prometheus import DISK, KIND, compared, one, rate, series
 
 #: Older than this a measurement says little: the timer measures once a day.
@@ -65,7 +65,7 @@ def measured() -> list[Panel]:
                 "share": (f"{ops} / {promised}", SeriesStyle(unit="percentunit")),
                 "latency": (f"max {by} ({one(m.FIO_MEAN)})", SeriesStyle(unit="s")),
             },
-            sort="share", steps=PLAIN, width=16,
+            sort="share", width=16,
         ),
         graph(
             "Age of the results",

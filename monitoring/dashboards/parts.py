@@ -5,7 +5,7 @@ a unit and the data source variable. So a panel cannot be made here without them
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grafana_foundation_sdk.builders import common as c
@@ -45,18 +45,20 @@ PER_ROW = 3
 #: A disk pages within its margin, and warns within twice of it. Other kinds have longer leads, so a time of any kind has
 #: no colour.
 PAGED_S = Config().margin_s
-#: A time in words for a tile, such as *17 minutes, 10 seconds*, and for a column: *00:17:10*.
-DURATION, CLOCK = "dtdurations", "dthms"
-RED, ORANGE, GREEN, BLUE, PURPLE, GREY = (
+#: A time, on a tile as in a column: *00:17:10*, and *2 d 03:00:00* of days.
+DURATION = "dtdhms"
+RED, ORANGE, GREEN, BLUE, PURPLE, GREY, WELL = (
     "red",
     "dark-orange",
     "semi-dark-green",
     "blue",
     "purple",
     "text",
+    "green",
 )
 #: Figures stand on a colour, on which Grafana writes in black or white: 4.5 to 1 in light and in dark. No shade of
-#: orange can be read on both. What is well, or means nothing, has no colour: only what needs somebody does.
+#: orange can be read on both. What is well, or means nothing, has no colour: only what needs somebody does, and the one line
+#: that says that all is well.
 GROUNDS = {
     RED: "dark-red",
     ORANGE: "super-light-orange",
@@ -64,6 +66,7 @@ GROUNDS = {
     GREEN: "transparent",
     BLUE: "transparent",
     GREY: "transparent",
+    WELL: "super-light-green",
 }
 Steps = tuple[tuple[float | None, str], ...]
 #: Each from the value named on; None is what comes before.
@@ -127,7 +130,7 @@ class Panel:
 class SeriesStyle:
     """The style of a series or a column, by its name or by a pattern between slashes.
 
-    Cells with ``steps`` stand on the colour of the threshold that they have reached; ``link`` is a title and an URL.
+    Cells with ``steps`` stand on the colour of the threshold that they have reached; ``links`` are titles with URLs.
     ``on_the_right`` is an axis of its own there, which ends at ``most`` where that is given. A column has a ``width`` in pixels, or is ``wrapped``.
     """
 
@@ -137,11 +140,13 @@ class SeriesStyle:
     unit: str = ""
     hidden_line: bool = False
     steps: Steps = ()
-    link: tuple[str, str] = ("", "")
+    links: Sequence[tuple[str, str]] = ()
     on_the_right: bool = False
     wrapped: bool = False
     width: int = 0
     most: float = 0.0
+    #: Words for values, each with its colour: such a cell stands on it.
+    names: Mapping[float, tuple[str, str]] = field(default_factory=dict)
 
 
 def source(kind: str) -> cm.DataSourceRef:
@@ -186,8 +191,6 @@ def number(
     )
     if since:
         panel = panel.time_from(since)
-    if unit == DURATION:
-        decimals = 1  # the two largest units
     if decimals is not None:
         panel = panel.decimals(decimals)
     if is_small:
@@ -287,8 +290,9 @@ def listing(
     title: str, text: str, *, kind: str, unit: str, targets: Sequence[Builder[Dataquery]],
     texts: Mapping[str, SeriesStyle], columns: Mapping[str, SeriesStyle],
     transformations: Sequence[dm.DataTransformerConfig], sort: str, steps: Steps = PLAIN, width: int = 12, height: int = 9, since: str = "",
+    none: str = "",
 ) -> Panel:  # fmt: skip
-    """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``.
+    """A table, smallest of ``sort`` first: for time, balance and share that is the worst. ``since`` is as in ``number``, and ``none`` is said without data.
 
     The columns of ``texts`` are names and ids: without that unit Grafana writes an account as 123 Bil and a name such as 007 as 7.
     """
@@ -299,6 +303,8 @@ def listing(
         .min_width(80)
         .sort_by([c.TableSortByFieldState().display_name(sort).desc(desc=False)])
     )
+    if none:
+        panel = panel.no_value(none)
     as_texts = {name: replace(look, unit="string") for name, look in texts.items()}
     for name, look in {**as_texts, **columns}.items():
         panel = panel.override_by_name(name, _properties(look))
@@ -382,9 +388,10 @@ def _in_rows(panels: Sequence[Panel], number_of: int, y: int) -> tuple[list[Any]
     return placed, y + tallest
 
 
-def transform(name: str, **options: object) -> dm.DataTransformerConfig:
-    """A transformation of Grafana's, by its id."""
-    return dm.DataTransformerConfig(id_val=name, options=options)
+def transform(name: str, *, of: str = "", **options: object) -> dm.DataTransformerConfig:
+    """A transformation of Grafana's, by its id; ``of`` is the one query that it is for."""
+    only = dm.MatcherConfig(id_val="byRefId", options=of) if of else None
+    return dm.DataTransformerConfig(id_val=name, options=options, filter_val=only)
 
 
 def data_source(kind: str) -> d.DatasourceVariable:
@@ -435,13 +442,21 @@ def _filled(
 
 def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
     grounds = [{"value": value, "color": GROUNDS[color]} for value, color in look.steps]
-    title, url = look.link
     # A value that is not there is not the lowest one.
     nothing = {
         "type": "special",
         "options": {"match": "null+nan", "result": {"text": "no data", "color": "transparent"}},
     }
-    mappings = [*([NEVER] if look.unit == CLOCK else []), *([nothing] if look.steps else [])]
+    has_ground = bool(look.steps or look.names)
+    names = {
+        f"{value:g}": {"text": word, "color": GROUNDS[color]}
+        for value, (word, color) in look.names.items()
+    }
+    mappings = [
+        *([NEVER] if look.unit == DURATION else []),
+        *([nothing] if has_ground else []),
+        *([{"type": "value", "options": names}] if names else []),
+    ]
     wished: dict[str, tuple[object, object]] = {
         "color": (look.color, {"mode": "fixed", "fixedColor": look.color}),
         "custom.lineStyle": (look.dashed, {"fill": "dash", "dash": [10, 6]}),
@@ -451,8 +466,8 @@ def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
         "unit": (look.unit, look.unit),
         "mappings": (mappings, mappings),
         "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),
-        "custom.cellOptions": (look.steps, {"type": "color-background", "mode": "basic"}),
-        "links": (url, [{"title": title, "url": url}]),
+        "custom.cellOptions": (has_ground, {"type": "color-background", "mode": "basic"}),
+        "links": (look.links, [{"title": title, "url": url} for title, url in look.links]),
         "custom.axisPlacement": (look.on_the_right, "right"),
         "custom.wrapText": (look.wrapped, look.wrapped),
         "custom.width": (look.width, look.width),

@@ -1,6 +1,6 @@
 """Queries of Grafana's Prometheus data source, by the exporter's own definitions of its metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from grafana_foundation_sdk.builders import dashboard as d
 from grafana_foundation_sdk.builders import prometheus
@@ -10,7 +10,6 @@ from burstwatch.web.exposition import Definition
 from monitoring.dashboards.parts import (
     Panel,
     SeriesStyle,
-    Steps,
     listing,
     query_variable,
     source,
@@ -63,17 +62,20 @@ def latest(name: str, expression: str) -> prometheus.Dataquery:
 
 def compared(
     title: str, text: str, *, labels: Mapping[str, tuple[str, SeriesStyle]], columns: Mapping[str, tuple[str, SeriesStyle]],
-    sort: str, steps: Steps, width: int, height: int = 9,
+    sort: str, width: int, height: int = 9, first: Sequence[str] = (),
 ) -> Panel:  # fmt: skip
     """A table with a column for each query, and a row for each set of labels, which all queries share.
 
-    ``labels`` has the headings of the labels, ``columns`` those of the queries, each with how it looks.
+    ``labels`` has the headings of the labels, ``columns`` those of the queries, each with how it looks. Columns that are
+    ``first`` stand before the labels.
     """
     letters = [chr(ord("A") + i) for i in range(len(columns))]
     names = {f"Value #{letter}": name for letter, name in zip(letters, columns, strict=True)}
+    leading = [value for value, name in names.items() if name in first]
+    order = [*leading, *labels, *(value for value in names if value not in leading)]
     queries = zip(letters, columns.values(), strict=True)
     return listing(
-        title, text, kind=KIND, unit="short", steps=steps, width=width, height=height, sort=sort,
+        title, text, kind=KIND, unit="short", width=width, height=height, sort=sort,
         targets=[latest(letter, query) for letter, (query, _) in queries],
         texts=dict(labels.values()),
         columns={name: look for name, (_, look) in columns.items()},
@@ -82,7 +84,7 @@ def compared(
             transform(
                 "organize",
                 excludeByName={"Time": True},
-                indexByName={name: i for i, name in enumerate([*labels, *names])},
+                indexByName={name: i for i, name in enumerate(order)},
                 renameByName={**{label: name for label, (name, _) in labels.items()}, **names},
             ),
         ],

@@ -7,7 +7,8 @@ import pytest
 from burstwatch.cli.main import run
 from tests.aws.doctored import deploy
 from tests.aws.sweeping import Disk, run_sweep
-from tests.conftest import Cloud
+from tests.conftest import NOW, Cloud
+from tests.terminal import WIDEST, WIDTHS, misfits, shown_by
 from tests.terminals import Screen
 
 CALLS = (
@@ -39,3 +40,24 @@ def test_each_answer_fits(call: tuple[str, ...], columns: int, cloud: Cloud, acc
     lines = [*out.lines(), *err.lines()]
     assert any(lines)
     assert [line for line in lines if len(line) > columns and " " in line.strip()] == []
+
+
+#: The time of the fake in the place of that of the machine.
+PROGRAM = f"import time, sys; time.time = lambda: {NOW + 1_200}; from burstwatch.cli.main import main; main()"
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_on_a_real_terminal_of_each_width_every_line_fits_and_no_word_is_broken(
+    call: tuple[str, ...], cloud: Cloud, account: str
+) -> None:
+    words = [account if word == "ID" else word for word in call]
+    cloud.aws.keeps_calls = False
+
+    def seen(columns: int) -> str:
+        return shown_by(["-c", PROGRAM, *words], columns=columns, env={"AWS_ENDPOINT_URL": cloud.url})  # fmt: skip
+
+    whole = seen(WIDEST)
+    assert whole.strip()
+    for columns in WIDTHS:
+        assert misfits(seen(columns), whole, columns=columns) == []

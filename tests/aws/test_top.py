@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from burstwatch.cli.account import chosen_regions
-from burstwatch.cli.board import Board, ShownResource, bar, word_of
+from burstwatch.cli.board import CHART_ROWS, SPARK_WIDTH, Board, ShownResource, bar, word_of
 from burstwatch.cli.commands.top import make_look
 from burstwatch.cli.main import Terminal, build_parser, run
 from burstwatch.config import Config
@@ -241,7 +241,7 @@ def test_a_level_is_a_bar_and_levels_are_blocks() -> None:
     assert bar(1.0) == "██████████ 100%"
     assert "".join(map(spark, (0.0, 0.5, 1.0))) == "▁▅█"
     board = Board()
-    assert board.summary(0.0) == "looking for the first time ..."
+    assert board.summary(0.0) == "◒ burstwatch: looking for the first time ..."
     assert board.lines(0.0) == []
 
 
@@ -362,6 +362,26 @@ def test_the_command_of_a_row_is_copied_and_the_keys_are_told(cloud: Cloud) -> N
 
     app = app_of(cloud)
     driven(app, story)
+
+
+@pytest.mark.usefixtures("volumes")
+def test_from_the_first_look_on_a_row_shows_the_hours_before_it_in_a_line_and_as_a_picture(
+    cloud: Cloud,
+) -> None:
+    app = app_of(cloud)
+
+    async def story(_pilot: object) -> None:
+        draining, calm = shown(app)
+        assert len(draining["last 3 h"]) == SPARK_WIDTH
+        assert draining["last 3 h"].endswith("▄")
+        assert calm["last 3 h"].endswith("█")
+        *picture, axis = app.board.chart(app.board.lines(NOW)[0].key, NOW, 36).splitlines()
+        assert [len(line) for line in picture] == [36] * CHART_ROWS
+        assert picture[0][-4:].strip("\u2800")  # full twenty minutes ago
+        assert picture[0][-1] == "\u2800"  # and not now
+        assert axis == "3 h ago" + " " * 26 + "now"
+
+    driven(app, story, size=(170, 40))
 
 
 def test_credits_that_are_out_have_the_most_ink() -> None:

@@ -143,7 +143,7 @@ def broken(what: str) -> dict[str, Any]:
     elif what == "transformation":
         panel["transformations"] = [{"id": "pivot", "options": {}}]
     else:
-        panel["title"] = "A title that is too long for its panel " * 4
+        panel["title"] = "A title that is too long for its panel " * 12
     return changed
 
 
@@ -317,22 +317,35 @@ def test_a_number_without_data_says_so_in_the_colour_of_what_that_means(
         assert shown_color(number["color"]) == HEX[one["theme"], nothing["color"]], one
 
 
-def test_a_fleet_shows_the_worst_and_leads_to_it(seen: Seen) -> None:
-    tables = {
-        one["panel"]: one
+def test_a_fleet_shows_the_worst_in_one_table_and_leads_to_it(seen: Seen) -> None:
+    table = next(
+        one
         for one in seen.panels
-        if one["page"] == "fleet-full" and one["rows"] and one["width"] == 1280
-    }
-    _, worst = tables["Least time left"]["rows"]
-    volume, left = worst
-    assert volume.startswith("vol-")
-    assert re.fullmatch(r"00:\d\d:\d\d", left)
-    (link,) = tables["Least time left"]["links"]
-    assert f"var-volume={volume}" in link
-    assert "var-region=us-east-1" in link
-    _, *lowest = tables["Lowest balances"]["rows"]
-    assert [balance for _, balance in lowest] == ["34%", "100%"]
-    assert tables["Least time left of other kinds"]["rows"][1][0] == ("i-0aaaaaaaaaaaaaa77.cpu")
+        if one["page"] == "fleet-full" and one["panel"] == "In danger" and one["width"] == 1280
+    )
+    heads, *rows = table["rows"]
+    assert heads == ["verdict", "time left", "resource"]
+    by_resource = {resource: (verdict, left) for verdict, left, resource in rows}
+    (volume,) = (resource for resource in by_resource if resource.startswith("vol-"))
+    assert "i-0aaaaaaaaaaaaaa77.cpu" in by_resource
+    for verdict, left in by_resource.values():
+        assert verdict in {"warning", "critical", "exhausted"}
+        assert re.fullmatch(r"00:\d\d:\d\d", left)
+    assert volume.startswith("vol-0")
+    assert any("resource-critical.md" in link for link in table["links"] if link)
+    # A cell with several links opens a menu of them.
+    (panel,) = (one for one in board("burstwatch-fleet")["panels"] if one["title"] == "In danger")
+    (resource,) = (
+        one["properties"]
+        for one in panel["fieldConfig"]["overrides"]
+        if one["matcher"]["options"] == "resource"
+    )
+    (menu,) = (one["value"] for one in resource if one["id"] == "links")
+    assert [link["url"].partition("?")[0] for link in menu] == [
+        "/d/burstwatch-resource",
+        "/d/burstwatch-volume",
+    ]
+    assert all("${__value.text}" in link["url"] for link in menu)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +395,7 @@ def test_a_cell_without_a_value_has_no_colour_of_a_threshold(name: str) -> None:
         for table in tables
         for override in table["fieldConfig"]["overrides"]
     ]
-    coloured = [one for one in columns if "thresholds" in one]
+    coloured = [one for one in columns if "custom.cellOptions" in one]
     assert coloured
     for one in coloured:
         (nothing,) = [each for each in one["mappings"] if each["type"] == "special" and "null" in each["options"]["match"]]  # fmt: skip

@@ -253,7 +253,7 @@ def units_of(table: dict[str, Any]) -> dict[str, str]:
 def test_a_name_or_an_account_in_a_table_is_a_text(table: dict[str, Any]) -> None:
     (organized,) = (t for t in table["transformations"] if t["id"] == "organize")
     renamed = organized["options"]["renameByName"]
-    texts = {name for key, name in renamed.items() if not re.match(r"Value #|Last \*", key)}
+    texts = {name for key, name in renamed.items() if not re.match(r"Value #|Last\b", key)}
     assert texts
     assert {units_of(table).get(name) for name in texts} == {"string"}
 

@@ -210,7 +210,9 @@ def _question(args: Namespace) -> PastQuestion:
         command="advise",
         days=DEFAULT_DAYS if args.days is None else args.days,
         terms={"load_is_enough": args.load_is_enough},
-        fields=frozenset({"order", "hourly", "charged_credits", "charged_s"}),
+        fields=frozenset(
+            {"order", "hourly", "hourly_from_s", "run_out_last_at", "charged_credits", "charged_s"}
+        ),
         keep=args.keep,
     )
 
@@ -227,12 +229,13 @@ def _record(advice: Advice, recorded: Recorded) -> AdviceRecord:
         "baseline": bucket.refill if bucket else None,
         "rate_afterwards": None if after is None or math.isinf(after.rate) else after.rate,
         "hourly": _hourly(demand),
+        "hourly_from_s": demand[0].start_s if demand else 0.0,
     }
 
 
 def _public(record: AdviceRecord) -> AdviceRecord:
     """The record without what only pictures and the order of the table need."""
-    hidden = {"order", "hourly", "key", "question", "at_s", "unit"}
+    hidden = {"order", "hourly", "hourly_from_s", "key", "question", "at_s", "unit"}
     return {name: value for name, value in record.items() if name not in hidden}
 
 

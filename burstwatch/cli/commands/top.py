@@ -118,6 +118,11 @@ def make_look(
                 for snapshot in snapshots
                 for resource_id, assessed in snapshot.assessments.items()
             },
+            backgrounds={
+                f"{snapshot.unit} {resource_id}": background
+                for snapshot in snapshots
+                for resource_id, background in snapshot.backgrounds.items()
+            },
             at=now,
             place=regions.place,
             requested=sum(snapshot.metrics_requested for snapshot in snapshots),

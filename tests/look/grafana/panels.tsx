@@ -111,7 +111,8 @@ function registry(look: PanelLook): FieldConfigOptionsRegistry {
     defaults.unit,
     ...overrides.flatMap((rule) => rule.properties.filter(({ id }) => id === 'unit').map(({ value }) => value)),
   ]) {
-    if (!UNITS.has(unit)) throw new Error(`Grafana has no unit ${unit}`);
+    // What stands behind a number is a unit of one's own.
+    if (!UNITS.has(unit) && !unit.startsWith('suffix:')) throw new Error(`Grafana has no unit ${unit}`);
   }
   const items = [...ids].map((id) => {
     const isCustom = id.startsWith('custom.');
