@@ -38,13 +38,65 @@ NAMES_STAY_WHOLE = (
     # A message has long lines; a command keeps its own.
     ".md-typeset .language-text pre>code{white-space:pre-wrap}\n"
     ".md-typeset picture img{width:100%;height:auto}\n"
-    "@media(max-width:44em){.md-typeset table:not([class]) :is(th,td){min-width:0;padding:.4em .6em}}\n"
+    # On a phone a row is a card: each cell stands under the heading of its column.
+    "@media(max-width:44em){.md-typeset table:not([class]){display:block;border:0}"
+    ".md-typeset table:not([class]) :is(tbody,tr,td){display:block;width:100%}.md-typeset table:not([class]) thead{display:none}"
+    ".md-typeset table:not([class]) tr{border:.05rem solid var(--md-typeset-table-color);border-radius:.2rem;margin:0 0 .6rem;padding:.3rem 0}"
+    ".md-typeset table:not([class]) td{border:0;padding:.15rem .6rem;min-width:0}"
+    ".md-typeset table:not([class]) td[data-heading]:not([data-heading=''])::before"
+    "{content:attr(data-heading);display:block;font-size:.6rem;color:var(--md-default-fg-color--light)}}\n"
+    # The way in.
+    ".ways{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.8rem;margin:1rem 0}"
+    ".ways>div{border:.05rem solid var(--md-default-fg-color--lightest);border-radius:.3rem;padding:0 .9rem .6rem}"
+    ".ways h2{margin:.7rem 0 .2rem;font-size:1rem;font-weight:700}.ways p{margin:.2rem 0}\n"
 )
+#: Gives each cell of a table the heading of its column, which a phone shows above it.
+CARDS, LABELLED = (
+    Path("cards.js"),
+    """document.querySelectorAll('.md-typeset table:not([class])').forEach((table) => {
+  const headings = [...table.querySelectorAll('th')].map((cell) => cell.textContent.trim());
+  table.querySelectorAll('tbody tr').forEach((row) =>
+    [...row.cells].forEach((cell, column) => cell.setAttribute('data-heading', headings[column] ?? '')));
+});
+""",
+)
+#: The first page: what it is for in one look, and the three ways in.
+LANDING = """---
+hide: [navigation, toc]
+---
+# How many minutes of burst credits are left?
+
+burstwatch says it for every EBS volume, instance, database and file system of your AWS accounts, and pages somebody before they run out.
+
+{hero}
+
+<div class="ways" markdown>
+<div markdown>
+## Paged?
+The message says how long is left and what to do. [On call](for-on-call.md) explains it, and each message links to its [runbook](runbooks/resource-critical.md).
+</div>
+<div markdown>
+## At risk?
+`burstwatch scan` lists every bucket of an account, the worst first. It only reads. [Try it](overview.md#try-it), or [deploy](overview.md#deploy).
+</div>
+<div markdown>
+## What happened?
+`burstwatch explain` says whether credits caused last night's outage, and what would end it. [After an incident](for-incidents.md).
+</div>
+</div>
+
+Without an AWS account:
+
+{install}
+
+[Overview](overview.md) · [How good is a page?](overview.md#how-well-does-it-page) · [What it costs](fleets.md#what-it-costs) · [Permissions](security.md)
+"""
 #: By what somebody comes for: to begin, to do something, to look something up, to understand.
 NAVIGATION = [
     {
         "Start": [
-            {"Overview": "index.md"},
+            {"burstwatch": "index.md"},
+            {"Overview": "overview.md"},
             {"On call": "for-on-call.md"},
             {"After an incident": "for-incidents.md"},
             {"Platform": "for-platform.md"},
@@ -108,7 +160,7 @@ NAVIGATION = [
 def pages() -> dict[str, str]:
     """Each page's place in the site by its place in the repository."""
     found = {
-        "README.md": "index.md",
+        "README.md": "overview.md",
         "CONTRIBUTING.md": "contributing.md",
         "CHANGELOG.md": "changelog.md",
     }
@@ -118,6 +170,21 @@ def pages() -> dict[str, str]:
     for path in sorted((ROOT / "monitoring" / "runbooks").glob("*.md")):
         found[f"monitoring/runbooks/{path.name}"] = f"runbooks/{path.name}"
     return found
+
+
+def landing() -> str:
+    """The first page of the site, with the picture and the lines of installing of the README."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (hero,) = re.findall(r"<picture>.*?</picture>", readme, re.DOTALL)
+    _, tried = readme.split("## Try it", 1)
+    commands = next(iter(re.findall(r"```sh\n(.*?)```", tried, re.DOTALL)))
+    wanted = [
+        line
+        for line in commands.splitlines()
+        if line.startswith(("git clone", "pipx install", "burstwatch explain"))
+    ]
+    install = "\n".join(["```sh", *(line.partition(" #")[0].rstrip() for line in wanted), "```"])
+    return LANDING.format(hero=rewritten(hero, "README.md", pages()), install=install)
 
 
 def rewritten(text: str, source: str, places: Mapping[str, str]) -> str:
@@ -196,6 +263,8 @@ def main() -> None:
         text = (ROOT / source).read_text(encoding="utf-8")
         page = as_github_reads_it(rewritten(text, source, places))
         target.write_text(page, encoding="utf-8")
+    (sources / "index.md").write_text(landing(), encoding="utf-8")
+    (sources / CARDS.name).write_text(LABELLED, encoding="utf-8")
     for folder in MEDIA:
         shutil.copytree(ROOT / folder, sources / folder.removeprefix("docs/"))
     for picture in (ROOT / "docs").glob("*.svg"):
@@ -243,6 +312,7 @@ def configuration(places: Mapping[str, str]) -> dict[str, object]:
             ],
         },
         "extra_css": [STYLE.name],
+        "extra_javascript": [CARDS.name],
         # The theme would ask GitHub for its stars, and its search from a folder another server for a script.
         "copyright": f'burstwatch {version("burstwatch")}, Apache-2.0, <a href="{REPOSITORY.partition("/blob/")[0]}">source</a>',
         "plugins": ["search"],
