@@ -74,8 +74,8 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(BIN)/burstwatch catalog --json > cdk/catalog.json
 	@$(BIN)/burstwatch catalog --member-role > cdk/member-role.json
 	@$(BIN)/burstwatch catalog --member-stack-set > cdk/member-stack-set.json
-	@$(UV) export --quiet --frozen --extra lambda --no-dev --no-emit-project --no-header > lambdas/requirements.txt
-	@$(UV) export --quiet --frozen --extra exporter --extra aws --no-dev --no-emit-project --no-header > exporter/requirements.txt
+	@$(UV) export --quiet --frozen --extra lambda --prune pyyaml --prune rich --prune textual --no-dev --no-emit-project --no-header > lambdas/requirements.txt
+	@$(UV) export --quiet --frozen --extra exporter --prune rich --prune textual --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.hero
@@ -109,7 +109,7 @@ test-cdk: setup ## the template: synth with cdk-nag, cfn-lint, and what it promi
 	@$(call timed,cfn-lint,$(BIN)/cfn-lint --ignore-checks W3005 -- .cache/cdk.out/*.template.json cdk/member-role.json cdk/member-stack-set.json)
 
 .PHONY: test-wheel
-test-wheel: setup ## the built wheel, without extras and with them, in an environment of its own
+test-wheel: setup ## the built wheel, without its extra and with it, in an environment of its own
 	@$(call timed,wheel,$(wheel))
 
 define wheel
@@ -120,7 +120,7 @@ $(UV) venv --quiet --python $(PYTHON) .cache/wheel/venv && \
 $(UV) pip install --quiet --python .cache/wheel/venv/bin/python .cache/wheel/*.whl && \
 .cache/wheel/venv/bin/burstwatch explain --example | grep -q 'would have paged' && \
 .cache/wheel/venv/bin/burstwatch whatif --type gp2 --size-gib 100 --iops 3000 --json | grep -q '"state": "finite"' && \
-{ .cache/wheel/venv/bin/burstwatch scan 2>&1 || true; } | grep -q "burstwatch\[aws\]" && \
+{ AWS_ACCESS_KEY_ID= AWS_EC2_METADATA_DISABLED=true .cache/wheel/venv/bin/burstwatch scan --region us-east-1 2>&1 || true; } | grep -q "redentials" && \
 { .cache/wheel/venv/bin/burstwatch-exporter --help 2>&1 || true; } | grep -q "pip install 'burstwatch\[exporter\] @ file:" && \
 $(UV) pip install --quiet --python .cache/wheel/venv/bin/python -c .cache/wheel/constraints.txt "$$(ls .cache/wheel/*.whl)[exporter]" && \
 .cache/wheel/venv/bin/burstwatch-exporter --once --sample.period=0.2 | grep -q burstwatch_exporter_build_info && \

@@ -8,6 +8,8 @@ from typing import Any
 
 from benchmarks.record import record_of
 from burstwatch.backtest.scores import draw_scores
+from burstwatch.config import Config
+from burstwatch.polling.bill import Extent, deployment_lines
 from tools.reference import DOCS, ROOT, markdown_table, with_parts
 
 CENTS = 100
@@ -37,6 +39,8 @@ SIZES = ("100 GiB", "200 GiB", "500 GiB")
 BINS = ("0 to 0.1", "0.1 to 0.25", "0.25 to 0.4", "0.4 to 0.6", "0.6 to 1")
 #: The rules that are shown where balance and load disagree.
 APART = ("burstwatch", "balance alone", "static 20 %", "static 50 %")
+#: The lines of the bill that grow with the fleet.
+OF_EACH_VOLUME = ("metric requests", "metrics of resources", "alarms of resources", "calls for resources")  # fmt: skip
 Record = Mapping[str, Any]
 
 
@@ -51,14 +55,21 @@ def _cents(lines: Sequence[Record], size: str, price: str) -> float:
     return CENTS * usd / int(size)
 
 
+#: Accounts of one region each: the first has the deployment, and the others are found in its organisation.
+ACCOUNTS = (1, 10, 40, 200)
+
+
 def bill_sentence() -> str:
-    """The whole of a month's bill in one sentence."""
-    totals = [
-        f"{_cents(lines, size, 'usd'):.1f} cents in a fleet of {int(size):,} volumes "
-        f"({_cents(lines, size, 'paid_usd'):.1f} with AWS's free tier)"
-        for size, lines in _bill().items()
-    ]
-    return f"The full cost for each volume and month is {', and '.join(totals)}.\n"
+    """What a deployment costs whatever it watches, by its accounts, and what each volume adds."""
+    rows = []
+    for accounts in ACCOUNTS:
+        lines = deployment_lines(Config(), Extent(found_units=accounts - 1))
+        usd, paid_usd = sum(line.usd for line in lines), sum(line.paid_usd for line in lines)
+        rows.append([f"{accounts}", f"{usd:,.0f}", f"{paid_usd:,.0f}"])
+    table = markdown_table("accounts | USD a month | after AWS's free tier", rows)
+    size, records = max(_bill().items(), key=lambda item: int(item[0]))
+    more = _cents([record for record in records if record["line"] in OF_EACH_VOLUME], size, "usd")
+    return f"{table}\nEach volume that can burst adds {more:.1f} cents a month.\n"
 
 
 def bill_table() -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from burstwatch.backtest.simulate import Phase, Simulation
 from burstwatch.drawing import palette
+from burstwatch.drawing.pages import mark
 from burstwatch.drawing.palette import Colour
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.formatting import hour_of, number, span
@@ -55,7 +56,14 @@ FORMATS = (
 
 
 def main() -> None:
-    """Write the pictures."""
+    """Write the mark and the pictures."""
+    blue = palette.BLUE
+    themed = mark("currentColor", "currentColor").replace(
+        "<path",
+        f"<style>svg{{color:{blue.light}}}@media(prefers-color-scheme:dark){{svg{{color:{blue.dark}}}}}</style><path",
+        1,
+    )
+    (DOCS / "mark.svg").write_text(themed, encoding="utf-8")
     incident = simulate()
     for shape in FORMATS:
         for theme in ("light", "dark"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from burstwatch import kinds
 from burstwatch.backtest.scores import COLUMNS
 from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, FIGURES, OBJECTS
+from burstwatch.cli.policies import policy_of
 from burstwatch.config import SETTINGS, Setting
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
@@ -151,6 +152,12 @@ def plan_example() -> str:
     return f"```console\n$ {command}\n{text.strip()}\n```\n"
 
 
+def scan_actions() -> str:
+    """The actions on an account that `burstwatch scan` needs."""
+    look = policy_of("scan")["Statement"][0]
+    return ", ".join(f"`{action}`" for action in look["Action"]) + "\n"
+
+
 def columns_list() -> str:
     """What each column of a backtest means."""
     return "".join(f"- **{column.name}**: {column.help}.\n" for column in COLUMNS)
@@ -182,6 +189,7 @@ def _golden(heading: str) -> str:
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     ROOT / "README.md": {"page": page_text},
     DOCS / "kinds.md": {"kinds": kinds_table},
+    DOCS / "security.md": {"scan": scan_actions},
     DOCS / "settings.md": {"settings": settings_table},
     DOCS / "exporter.md": {
         "flags": lambda: flags_table(FLAGS),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from burstwatch import installing
 from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import DAY, HOUR, MINUTE, InputError
 from burstwatch.kinds import find_kinds
@@ -17,7 +16,7 @@ from burstwatch.kinds.base import Kind
 from burstwatch.polling.bill import ONE_UNIT, Extent
 from burstwatch.shards import Unit
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
     from burstwatch.aws.watched.units import UnitSpec
 
@@ -82,14 +81,11 @@ def make_clients(
     AWS_REGION is read here because boto3 knows only AWS_DEFAULT_REGION.
 
     Raises:
-        ValueError: if boto3 is not installed, or ``--region`` names no region.
+        ValueError: if ``--region`` names no region.
         AwsError: if the profile does not exist.
     """
-    try:
-        from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 is an extra
-    except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, this command needs: {installing('aws')}"
-        raise ValueError(msg) from None
+    from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 takes long to import
+
     named = region or args.region or env.get("AWS_REGION")
     clients = Clients(named, profile=args.profile, fallback=fallback)
     regions = clients.known_regions()

@@ -16,11 +16,14 @@ from burstwatch.config import ENV_PREFIX, SETTINGS, Config
 from burstwatch.ebs.volume_types import CATALOGUE
 from burstwatch.ebs.watching_prices import FREE, PRICES
 from burstwatch.kinds import find_kinds
-from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, deployment_lines
+from burstwatch.polling.bill import FLEET_METRICS, LOG_KIB, SWEEP_S, Extent, deployment_lines
 from burstwatch.shards import COUNTS
 
 #: Services that the functions call besides those of the kinds' inventories.
 OWN_SERVICES = frozenset({"account", "cloudwatch", "logs", "organizations", "sns", "sqs", "sts"})
+
+#: How many accounts a test of the template's estimate finds beside its own.
+ORGANIZATION = 39
 
 
 def member_role() -> dict[str, Any]:
@@ -119,6 +122,11 @@ def catalog() -> dict[str, Any]:
         "bill": {
             "fixed": {line.name: line.usd for line in deployment_lines(Config())},
             "paid": sum(line.paid_usd for line in deployment_lines(Config())),
+            "organization": {
+                line.name: line.usd
+                for line in deployment_lines(Config(), Extent(found_units=ORGANIZATION))
+            },
+            "organization_units": ORGANIZATION,
             "log_kib_per_sweep": LOG_KIB,
             "seconds_per_sweep": SWEEP_S,
         },

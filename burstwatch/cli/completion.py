@@ -90,11 +90,9 @@ def _values(action: Action) -> tuple[str, ...]:
 
 @cache
 def _of_account() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The regions that boto3 knows and the profiles of this machine; none where it is not installed."""
-    try:
-        from burstwatch.aws.client.session import configured_names  # noqa: PLC0415 - boto3 is an extra
-    except ModuleNotFoundError:
-        return (), ()
+    """The regions that boto3 knows and the profiles of this machine."""
+    from burstwatch.aws.client.session import configured_names  # noqa: PLC0415 - boto3 takes long to import
+
     regions, profiles = configured_names()
     return regions, tuple(name for name in profiles if PLAIN.fullmatch(name))
 

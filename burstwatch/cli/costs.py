@@ -18,7 +18,7 @@ from burstwatch.polling.cost import (
     watching_cost,
 )
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.look.snapshot import UnitSnapshot
 
 #: The resources of a type, and the cost of each of its buckets.

@@ -15,7 +15,7 @@ from burstwatch.ebs.watching_prices import usd_of
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
 
 #: One resource, as a command has judged it and keeps it.

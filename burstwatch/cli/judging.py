@@ -9,7 +9,7 @@ from burstwatch.config import ENV_PREFIX, Config, config_from_env
 from burstwatch.formatting import InputError
 from burstwatch.kinds import find_kinds
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
 
 
@@ -65,7 +65,7 @@ def config_of(
         msg = "--stack is the stack of a deployment: give --deployment too"
         raise ValueError(msg)
     if getattr(args, "deployment", None) is not None and clients is not None:
-        from burstwatch.aws.client.deployment import read_settings  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.client.deployment import read_settings  # noqa: PLC0415 - boto3 takes long to import
 
         texts = {**read_settings(clients(), args.deployment, args.stack)}
     stated = [pair.partition("=") for pair in getattr(args, "set", ())]

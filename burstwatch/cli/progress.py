@@ -20,12 +20,9 @@ def track(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> Iter
     if not stderr.isatty():
         yield from items
         return
-    try:
-        from rich.console import Console  # noqa: PLC0415 - an extra
-        from rich.progress import Progress  # noqa: PLC0415
-    except ModuleNotFoundError:
-        yield from _counted(items, total=total, label=label, stderr=stderr)
-        return
+    from rich.console import Console  # noqa: PLC0415 - takes long to import
+    from rich.progress import Progress  # noqa: PLC0415
+
     began = time.monotonic()
     bar = Progress(console=Console(file=stderr), transient=True)
     task = bar.add_task(label, total=total)
@@ -37,21 +34,6 @@ def track(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> Iter
                 bar.start()
     finally:
         bar.stop()
-
-
-def _counted(items: Iterable[T], *, total: int, label: str, stderr: TextIO) -> Iterator[T]:
-    """Without control sequences: not every terminal knows them."""
-    began, width = time.monotonic(), 0
-    try:
-        for number, item in enumerate(items, start=1):
-            yield item
-            if time.monotonic() - began >= QUIET_S:
-                text = f"{label} {number}/{total}"
-                width = max(width, len(text))
-                print(f"\r{text:{width}}", end="", file=stderr, flush=True)
-    finally:
-        if width:
-            print(f"\r{'':{width}}\r", end="", file=stderr, flush=True)
 
 
 #: Moments in one part; it takes about a second.

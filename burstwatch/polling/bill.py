@@ -6,6 +6,7 @@
 import math
 from dataclasses import dataclass
 
+from burstwatch.bucket import MINUTE_S
 from burstwatch.config import Config
 from burstwatch.ebs.watching_prices import MONTH_S, usd_of
 
@@ -33,6 +34,9 @@ ALARM_METRICS, KEYS = 17, 1
 FUNCTION_ALARMS, FOUND_METRICS, FOUND_ALARM_METRICS = 3, 2, 5
 SWEEP_S, LOG_KIB = 2.0, 4.0
 MEMORY_GIB = 0.5
+#: Units that are found get their sweeps by a queue. A message is sent, received and deleted; and Lambda's five pollers each ask
+#: every 20 seconds.
+REQUESTS_PER_MESSAGE, POLLS_PER_MINUTE = 3, 5 * 3
 KIB_PER_GIB = 1_024.0**2
 
 
@@ -74,21 +78,28 @@ def deployment_lines(config: Config, extent: Extent = ONE_UNIT) -> list[Line]:
     )
     alarms = ALARM_METRICS + (extent.units - 1) + FUNCTION_ALARMS * (extent.functions - 1)
     alarms += FOUND_ALARM_METRICS if extent.found_units else 0
-    seconds = (sweeps + (periods if extent.found_units else 0)) * SWEEP_S * MEMORY_GIB
+    # To find the accounts is a run of its own each time.
+    runs = sweeps + (periods if extent.found_units else 0)
+    seconds = runs * SWEEP_S * MEMORY_GIB
     lambda_usd, lambda_paid_usd = (
-        usd_of("lambda_request", sweeps, with_free_tier=free)
+        usd_of("lambda_request", runs, with_free_tier=free)
         + usd_of("lambda_gigabyte_second", seconds, with_free_tier=free)
         for free in (False, True)
     )
-    return [
+    # Its heartbeat, what it has spent, and which alarms there are. A unit that is found has no heartbeat of its own.
+    calls = periods * (extent.units * (own_metrics + 1) + extent.found_units * own_metrics)
+    lines = [
         _line("alarms", alarms, "alarm_metric"),
         _line("fleet metrics", metrics, "custom_metric"),
         _line("keys", KEYS, "key"),
         Line(name="sweeps", quantity=sweeps, usd=lambda_usd, paid_usd=lambda_paid_usd),
-        # Its heartbeat, what it has spent, and which alarms there are.
-        _line("calls", sweeps * (own_metrics + 1), "metrics_call"),
-        _line("GB of logs", sweeps * LOG_KIB / KIB_PER_GIB, "log_gigabyte"),
+        _line("calls", calls, "metrics_call"),
+        _line("GB of logs", runs * LOG_KIB / KIB_PER_GIB, "log_gigabyte"),
     ]
+    if extent.found_units:
+        requests = sweeps * REQUESTS_PER_MESSAGE + MONTH_S / MINUTE_S * POLLS_PER_MINUTE
+        lines.append(_line("queue", requests, "queue_request"))
+    return lines
 
 
 def _line(name: str, quantity: float, price: str) -> Line:

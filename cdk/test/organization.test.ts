@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateFixedCost, usdOfFoundUnit } from '../lib/cost.ts';
+import catalog from '../catalog.json' with { type: 'json' };
+import { estimateFixedCost, fixedUsd, usdOfFoundUnit } from '../lib/cost.ts';
 import { build, flat, list, synthesise } from './synthesise.ts';
 
 const ORGANIZATION = {
@@ -126,4 +127,11 @@ for (const [context, words] of REFUSED) {
 test('without an organisation nothing looks for one', () => {
   const { template: plain } = synthesise({ fanOut: 'queue' });
   assert.doesNotMatch(JSON.stringify(plain.toJSON()), /organizations:|ResourceOrgID|UnitsFound/);
+});
+
+test('`burstwatch scan --cost` and synth agree on the price of the accounts that are found', () => {
+  const { stack, props } = synthesise({ units: 'o-exampleorgid', externalId: 'watch-me' });
+  const synth = fixedUsd(stack, props) + catalog.bill.organization_units * usdOfFoundUnit(props);
+  const scanned = Object.values(catalog.bill.organization).reduce((sum, usd) => sum + usd, 0);
+  assert.equal(scanned.toFixed(2), synth.toFixed(2));
 });

@@ -552,3 +552,12 @@ test('a permissions boundary of the organisation is on every role', () => {
   for (const role of roles)
     assert.match(JSON.stringify(role.Properties.PermissionsBoundary), /policy\/developer-boundary/);
 });
+
+test('the README says what is deployed', () => {
+  const readme = readFileSync('README.md', 'utf8').replaceAll('\n', ' ');
+  const count = (type: string) => ofType(type).length;
+  const said = `${count('AWS::Lambda::Function')} Lambda functions, ${count('AWS::SNS::Topic')} SNS topics, a KMS key, a queue and ${count('AWS::CloudWatch::Alarm')} alarms that watch burstwatch itself`;
+  assert.equal(count('AWS::KMS::Key'), 1);
+  assert.equal(count('AWS::SQS::Queue'), 1);
+  assert.ok(readme.includes(said), said);
+});

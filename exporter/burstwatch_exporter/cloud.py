@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from burstwatch import installing
 from burstwatch.history.observations import Resource
 from burstwatch.history.points import COARSE_S, FINE_S, LevelPoint
 from burstwatch.kinds._volume import Volume
@@ -24,7 +23,7 @@ from burstwatch_exporter.imds import Identity, read_identity
 from burstwatch_exporter.instance_types import Bandwidth, bandwidth_in_mbps, find_type
 from burstwatch_exporter.sources import Sources
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
     from burstwatch.aws.inventory.listings import ItemListing
 
@@ -102,7 +101,7 @@ class Cloud:
         Raises:
             ValueError: if AWS cannot be asked.
         """
-        from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 takes long to import
         from burstwatch.aws.client.names import EVERY_ALARM  # noqa: PLC0415 - the same
         from burstwatch.aws.client.session import AWS_ERRORS, describe_error  # noqa: PLC0415 - the same
 
@@ -122,7 +121,7 @@ class Cloud:
         """List the volumes attached to this instance, with what was ``described`` of it; raises ValueError if the list is not complete."""
         if self._clients is None:
             self._clients = self._make_clients(identity.region)
-        from burstwatch.aws.inventory.inventory import take_inventory  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.inventory.inventory import take_inventory  # noqa: PLC0415 - boto3 takes long to import
 
         mine = Scope(parents=(identity.instance_id,))
         unit = Unit(account=identity.account, region=identity.region)
@@ -137,7 +136,7 @@ class Cloud:
     def _balances(self, now: float, problems: list[str]) -> dict[str, LevelPoint]:
         """Read each volume's newest published balance, by its id."""
         from burstwatch.aws.client.session import Deadline  # noqa: PLC0415 - the same
-        from burstwatch.aws.look.metrics import read_metrics  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.look.metrics import read_metrics  # noqa: PLC0415 - boto3 takes long to import
 
         if self._clients is None:
             msg = "EC2 has not said yet what volumes there are"
@@ -165,16 +164,9 @@ class Cloud:
 
 
 def make_host_clients(region: str) -> "Clients":
-    """Clients by the environment's credentials.
+    """Clients by the environment's credentials."""
+    from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 takes long to import
 
-    Raises:
-        ValueError: if boto3 is not installed.
-    """
-    try:
-        from burstwatch.aws.client.session import Clients  # noqa: PLC0415 - boto3 is an extra
-    except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, this needs: {installing('exporter,aws')}"
-        raise ValueError(msg) from None
     return Clients(region)
 
 

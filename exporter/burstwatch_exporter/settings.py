@@ -100,7 +100,7 @@ class Options:
     )
     aws: str = declare(
         "off",
-        "what to ask AWS: off, ec2 (types and sizes) or cloudwatch (also balances); needs an IAM role and the packages of burstwatch[aws]",
+        "what to ask AWS: off, ec2 (types and sizes) or cloudwatch (also balances); needs an IAM role",
         pattern="off|ec2|cloudwatch",
         allowed="off, ec2 or cloudwatch",
     )

@@ -35,7 +35,7 @@ from burstwatch.formatting import InputError, printable
 from burstwatch.history.points import FIVE_MINUTES_KEPT, DemandPoint
 from burstwatch.kinds import find_kinds
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
 
 DEFAULT_DAYS = 14.0
@@ -152,7 +152,7 @@ def _of_subject(subject: str, args: Namespace, terminal: Terminal) -> tuple[str,
 def _of_resource(subject: str, args: Namespace, terminal: Terminal) -> tuple[str, AdviceRecord]:
     """The advice for one resource of the account, by its id or its name."""
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 takes long to import
 
     days = DEFAULT_DAYS if args.days is None else args.days
     recorded = record(clients, kinds_of(args), subject, now=terminal.clock(), back_s=days * DAY_S)

@@ -13,7 +13,7 @@ from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.formatting import clock_time, inert, table
 from burstwatch.kinds import find_kinds
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.audit.audit import AuditedAlarm
 
 HEADINGS = ("alarm", "resource", "watches", "result", "why")

@@ -183,7 +183,7 @@ def _jobs(args: Namespace, names: tuple[str, ...], terminal: Terminal) -> Iterat
                 "a resource of the account has a type, a size and a load of its own",
             )
         clients = make_clients(args, terminal.env)
-        from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
+        from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 takes long to import
 
         for resource_id in args.from_account:
             recorded = record(

@@ -50,7 +50,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     deployment = deployed_config(args, terminal.env).deployment
     unit = None if args.unit is None else parse_unit_name(args.unit)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms.api import delete_alarms  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.alarms.api import delete_alarms  # noqa: PLC0415 - boto3 takes long to import
     from burstwatch.aws.doctor.leftovers import find_leftovers  # noqa: PLC0415
 
     leftovers, problems = find_leftovers(clients, deployment, args.stack, unit)

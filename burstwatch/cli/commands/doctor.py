@@ -18,7 +18,7 @@ from burstwatch.cli.main import PARTIAL, Terminal
 from burstwatch.formatting import printable
 from burstwatch.kinds import find_kinds
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.doctor.checks import Finding
 
 #: The states of a check, the worst first.
@@ -48,7 +48,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Print what somebody must act on, the worst first; or each finding as soon as it is known."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.doctor.doctor import examine  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.doctor.doctor import examine  # noqa: PLC0415 - boto3 takes long to import
 
     kinds = tuple(find_kinds(config.kinds).values())
     findings = []

@@ -22,7 +22,7 @@ from burstwatch.formatting import span
 from burstwatch.history.observations import Verdict
 from burstwatch.shards import Unit
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.drill.drill import Hop
 
 TOPICS: dict[str, Verdict] = {"page": "critical", "notice": "warning"}
@@ -48,7 +48,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     """Run it, and print each hop as it ends."""
     config = deployed_config(args, terminal.env)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415 - boto3 takes long to import
     from burstwatch.aws.drill.drill import Drill  # noqa: PLC0415
     from burstwatch.aws.drill.steps import ID_PREFIX  # noqa: PLC0415
 

@@ -57,7 +57,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         msg = "--since would be ignored: the digest is of seven days"
         raise ValueError(msg)
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.alarms.api import read_alarms  # noqa: PLC0415 - boto3 takes long to import
     from burstwatch.aws.alarms.digest import make_digest  # noqa: PLC0415
     from burstwatch.aws.alarms.episodes import open_episodes, read_episodes  # noqa: PLC0415
     from burstwatch.aws.client.deployment import find_deployment  # noqa: PLC0415

@@ -354,7 +354,7 @@ def _from_account(subject: str, args: Namespace, terminal: Terminal) -> Recorded
     except ValueError as error:
         msg = f"there is no file {subject!r}, and a resource with this id cannot be looked up: {error}"
         raise ValueError(msg) from None
-    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 takes long to import
 
     recorded = record(
         clients, kinds_of(args), subject, now=terminal.clock(), back_s=3_600 * back_hours

@@ -46,7 +46,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
     if args.output:
         check_target(args.output, inputs=())
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.recording import record  # noqa: PLC0415 - boto3 takes long to import
 
     recorded = record(
         clients, kinds_of(args), args.resource, now=terminal.clock(), back_s=args.days * DAY

@@ -47,7 +47,7 @@ from burstwatch.polling.queries import Allowance
 from burstwatch.polling.ranking import Assessed, urgency
 from burstwatch.shards import Unit
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
     from burstwatch.aws.look.snapshot import UnitSnapshot
 
@@ -283,9 +283,7 @@ def _check(args: Namespace) -> None:
         try:
             import prometheus_client  # noqa: F401, PLC0415 - an extra, missed before AWS is asked
         except ModuleNotFoundError as error:
-            msg = (
-                f"{error.name} is not installed, --openmetrics needs: {installing('aws,exporter')}"
-            )
+            msg = f"{error.name} is not installed, --openmetrics needs: {installing('exporter')}"
             raise ValueError(msg) from None
 
 

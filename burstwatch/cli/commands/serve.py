@@ -95,7 +95,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         from burstwatch.fleet.serving import serve_fleet  # noqa: PLC0415 - an extra
         from burstwatch.web.server import stop_on_signals  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, this command needs: {installing('aws,exporter')}"
+        msg = f"{error.name} is not installed, this command needs: {installing('exporter')}"
         raise ValueError(msg) from None
     fleet, options = make_fleet(args, terminal)
     logging.basicConfig(
@@ -115,7 +115,7 @@ def make_fleet(args: Namespace, terminal: Terminal) -> "tuple[Poller, ServeOptio
         ValueError: for an argument, setting or file that is not as allowed.
         AwsError: without credentials, or if the regions cannot be listed.
     """
-    from burstwatch.aws.watched.units import Connections  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.watched.units import Connections  # noqa: PLC0415 - boto3 takes long to import
     from burstwatch.fleet.poller import Poller  # noqa: PLC0415
     from burstwatch.fleet.serving import ServeOptions  # noqa: PLC0415
     from burstwatch.fleet.units_file import read_units  # noqa: PLC0415

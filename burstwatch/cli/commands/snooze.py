@@ -45,7 +45,7 @@ def run(args: Namespace, terminal: Terminal) -> int:
         raise InputError(msg, name="reason") from None
     clients = make_clients(args, terminal.env)
     from burstwatch.aws.inventory.inventory import find_thing, put_tag  # noqa: PLC0415
-    from burstwatch.aws.look.memory import INVENTORY_S  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.memory import INVENTORY_S  # noqa: PLC0415 - boto3 takes long to import
 
     kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     put_tag(clients, kind, thing, SNOOZE_TAG, snooze.value)

@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from burstwatch import installing
 from burstwatch.cli.account import Regions, add_units_arguments, check_kinds, chosen_regions
 from burstwatch.cli.board import Board, word_of
 from burstwatch.cli.judging import add_deployed_settings_arguments, config_of
@@ -16,7 +15,7 @@ from burstwatch.config import Config
 from burstwatch.formatting import InputError, table
 from burstwatch.kinds import find_kinds
 
-if TYPE_CHECKING:  # boto3 is an extra
+if TYPE_CHECKING:  # boto3 takes long to import
     from burstwatch.aws.client.session import Clients
 
 LEAST_S, MOST_S = 10.0, 3_600.0
@@ -66,11 +65,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         for problem in board.problems:
             terminal.tell(problem)
         return 1 if board.problems else 0
-    try:
-        from burstwatch.cli.live import Top  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, the live view needs: {installing('aws,terminal')}"
-        raise ValueError(msg) from None
+    from burstwatch.cli.live import Top  # noqa: PLC0415 - Textual takes long to import
+
     Top(look, clock=terminal.clock, every_s=args.every).run()
     return 0
 
@@ -81,7 +77,7 @@ def make_look(
     """A function that asks for what is due in each region, as a sweep does: by the deadline of each resource."""
     from burstwatch.aws.client.session import Deadline  # noqa: PLC0415
     from burstwatch.aws.look.memory import Memory  # noqa: PLC0415
-    from burstwatch.aws.look.snapshot import look  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.look.snapshot import look  # noqa: PLC0415 - boto3 takes long to import
 
     clients_of: dict[str, Clients] = {}
     memories = {region: Memory() for region in regions.names}

@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Take the tag away."""
     clients = make_clients(args, terminal.env)
-    from burstwatch.aws.inventory.inventory import find_thing, remove_tag  # noqa: PLC0415 - boto3 is an extra
+    from burstwatch.aws.inventory.inventory import find_thing, remove_tag  # noqa: PLC0415 - boto3 takes long to import
 
     kind, thing = find_thing(clients, list(find_kinds().values()), args.resource)
     if SNOOZE_TAG not in thing.tags:

@@ -61,13 +61,10 @@ def read_yaml_documents(text: str, *, name: str) -> RawContents:
     """The series of all documents in a text of YAML.
 
     Raises:
-        ValueError: if it is none, or written by no program that is known, or if PyYAML is not installed.
+        ValueError: if it is none, or written by no program that is known.
     """
-    try:
-        import yaml  # noqa: PLC0415 - the core has no dependency
-    except ModuleNotFoundError:
-        msg = f"{name} is YAML, and PyYAML is not installed: pip install pyyaml, or ask with --output json"
-        raise ValueError(msg) from None
+    import yaml  # noqa: PLC0415 - the function has no YAML
+
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         _check_tokens(yaml.scan(text, Loader=loader), name=name)
