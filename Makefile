@@ -77,6 +77,7 @@ gen: setup ## write the generated files anew: catalog, dashboards, example, requ
 	@$(UV) export --quiet --frozen --extra lambda --prune pyyaml --prune rich --prune textual --no-dev --no-emit-project --no-header > lambdas/requirements.txt
 	@$(UV) export --quiet --frozen --extra exporter --prune rich --prune textual --no-dev --no-emit-project --no-header > exporter/requirements.txt
 	@$(BIN)/python -m monitoring.dashboards
+	@$(BIN)/python -m tools.terraform
 	@$(BIN)/python -m tools.make_example
 	@$(BIN)/python -m tools.hero
 	@$(BIN)/python -m tests.goldens
@@ -137,6 +138,13 @@ HELM_VERSION := v3.22.0
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
 METADATA_MOCK_VERSION := v1.13.0
+ACTIONLINT_VERSION := v1.7.12
+# Without go the test of the workflows says that it is left out.
+.cache/go/actionlint:
+	@mkdir -p .cache/go
+	@if command -v go >/dev/null; then echo "building actionlint $(ACTIONLINT_VERSION)"; \
+	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
+
 # AWS's own mock of the instance metadata service; without go its test says that it is left out.
 .cache/go/ec2-metadata-mock:
 	@mkdir -p .cache/go
@@ -161,7 +169,7 @@ $(JSII)/node_modules/.package-lock.json: $(JSII)/package-lock.json
 	@npm ci --prefix $(JSII) --silent --no-audit --no-fund
 
 .PHONY: test-real
-test-real: setup .cache/grafana/look.js .cache/go/helm .cache/go/ec2-metadata-mock $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm
+test-real: setup .cache/grafana/look.js .cache/go/actionlint .cache/go/helm .cache/go/ec2-metadata-mock $(JSII)/node_modules/.package-lock.json ## with real parts: a disk that the kernel throttles (needs root), fio, Prometheus, Chromium, helm
 	@$(call timed,real parts,$(BIN)/pytest -q -n 2 --dist loadfile -m "real and not clouds")
 
 .PHONY: test-package
@@ -234,6 +242,32 @@ docs: setup ## the documentation as a site in site/, with search where it is ser
 .PHONY: dist
 dist: setup $(JSII)/node_modules/.package-lock.json ## everything that a release has, into dist/; the same commit gives the same bytes
 	@$(BIN)/python -m tools.dist
+
+.PHONY: test-release
+test-release: setup $(JSII)/node_modules/.package-lock.json .cache/go/actionlint ## everything that a release has, built, tried outside of the repository, and listed
+	@$(call timed,release,$(BIN)/pytest -q -m "real or not real" tests/release)
+	@$(BIN)/python -m tools.artefacts
+
+# A release is published by the workflow of that name; these are its steps.
+VERSION = $(shell $(PYTHON) -c "import burstwatch; print(burstwatch.__version__)")
+REGISTRY := ghcr.io/burstwatch
+MACHINE = $(shell uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
+
+.PHONY: image
+image: ## the exporter's container image for this machine's processor (needs docker; PUSH=yes publishes it)
+	docker build --file exporter/Dockerfile --build-arg VERSION=$(VERSION) --tag $(REGISTRY)/burstwatch:$(VERSION)-$(MACHINE) .
+	docker run --rm $(REGISTRY)/burstwatch:$(VERSION)-$(MACHINE) --help >/dev/null
+	$(if $(PUSH),docker push $(REGISTRY)/burstwatch:$(VERSION)-$(MACHINE))
+
+.PHONY: publish
+publish: $(UV) ## publish dist/ and the images to PyPI, npm, the registry and GitHub (TAG=v$(VERSION); for the workflow)
+	@[ "$(TAG)" = "v$(VERSION)" ] || { echo "TAG is '$(TAG)'; allowed: v$(VERSION)"; exit 2; }
+	@cd dist && sha256sum --check --quiet SHA256SUMS
+	$(UV) publish --trusted-publishing always dist/*.whl dist/burstwatch-$(VERSION).tar.gz
+	npm publish dist/burstwatch-$(VERSION).tgz --provenance --access public
+	docker buildx imagetools create --tag $(REGISTRY)/burstwatch:$(VERSION) $(REGISTRY)/burstwatch:$(VERSION)-amd64 $(REGISTRY)/burstwatch:$(VERSION)-arm64
+	for chart in burstwatch-exporter burstwatch-fleet; do helm push dist/$$chart-$(VERSION).tgz oci://$(REGISTRY)/charts || exit 1; done
+	gh release create $(TAG) dist/* --title "burstwatch $(VERSION)" --notes-file dist/CHANGES-$(VERSION).md
 
 .PHONY: bench
 bench: setup ## how often the range holds, the bill of a month, the day beside YACE and cloudwatch_exporter, the function's start, the exporter beside node_exporter

@@ -80,6 +80,13 @@ def function_and_template(target: Path, at: int) -> None:
     (target / "burstwatch-template.json").write_text(text, encoding="utf-8")
 
 
+def plain_template_now(synthesised: Path) -> str:
+    """The template of plain CloudFormation as this tree makes it, in a folder for what CDK writes."""
+    environment = {**os.environ, "CDK_OUTDIR": str(synthesised)}
+    _output("node", "--import", "tsx", "cdk/plain.ts", env=environment)
+    return plain_template(synthesised)
+
+
 def plain_template(synthesised: Path) -> str:
     """The template in a folder that ``cdk/plain.ts`` has written, without the paths of CDK."""
     template = json.loads((synthesised / "Burstwatch.template.json").read_text(encoding="utf-8"))

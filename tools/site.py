@@ -118,6 +118,7 @@ NAVIGATION = [
             {"Measure a disk": "measuring.md"},
             {"Recordings": "recordings.md"},
             {"Advice": "advice.md"},
+            {"Beside other tools": "with-*"},
             {"Upgrade and remove": "upgrading.md"},
         ]
     },

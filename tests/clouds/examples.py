@@ -13,6 +13,7 @@ from tests.clouds.stacks import PACKAGE, TEMPLATE, bucket_with
 from tests.clouds.waiting import make_stack
 
 EXAMPLES = ROOT / "docs" / "examples"
+MODULE = ROOT / "terraform"
 
 
 def deploy_sam(clients: Clients, release: Path) -> dict[str, str]:
@@ -36,27 +37,44 @@ def deploy_sam(clients: Clients, release: Path) -> dict[str, str]:
 
 def deploy_terraform(clients: Clients, release: Path) -> dict[str, str]:
     """As `terraform apply` does: the object, and then the stack with its parameters. Returns the status of each resource."""
-    with (EXAMPLES / "terraform" / "main.tf").open(encoding="utf-8") as file:
-        example = hcl2.load(file)
+    main, example = read_hcl(MODULE / "main.tf"), read_hcl(EXAMPLES / "terraform" / "main.tf")
     resources = {
         _plain(kind): block
-        for resource in example["resource"]
+        for resource in main["resource"]
         for kind, named in resource.items()
         for block in named.values()
     }
     assert set(resources) == {"aws_s3_object", "aws_cloudformation_stack"}
     stack = resources["aws_cloudformation_stack"]
     bucket = bucket_with(clients, "release", release / PACKAGE)
-    stated = {_plain(key): _plain(str(value)) for key, value in stack["parameters"].items()}
-    assert stated["CodeBucket"] == "${aws_s3_object.package.bucket}"
-    assert stated["CodeKey"] == "${aws_s3_object.package.key}"
     assert TEMPLATE in str(stack["template_body"])
-    parameters = {**stated, "CodeBucket": bucket, "CodeKey": PACKAGE}
+    parameters = {**module_parameters(example), "CodeBucket": bucket, "CodeKey": PACKAGE}
     template = (release / TEMPLATE).read_text(encoding="utf-8")
     capabilities = [_plain(name) for name in stack["capabilities"]]
-    name = _plain(stack["name"])
-    make_stack(clients, name, template, parameters, capabilities)
-    return _states(_resources(clients, name))
+    make_stack(clients, "Burstwatch", template, parameters, capabilities)
+    return _states(_resources(clients, "Burstwatch"))
+
+
+def module_parameters(example: dict[str, Any]) -> dict[str, str]:
+    """The parameters of the stack that the module gets from an example: what this says, and else the default of the variable."""
+    settings = read_hcl(MODULE / "settings.tf")
+    (called,) = (block for named in example["module"] for block in named.values())
+    defaults = {
+        _plain(name): block["default"]
+        for variable in settings["variable"]
+        for name, block in variable.items()
+    }
+    return {
+        _plain(parameter): _plain(str(called.get(name, defaults[name])))
+        for parameter, value in settings["locals"][0]["settings"].items()
+        for name in (_plain(str(value)).removeprefix("${var.").rstrip("}"),)
+    }
+
+
+def read_hcl(path: Path) -> dict[str, Any]:
+    with path.open(encoding="utf-8") as file:
+        content: dict[str, Any] = hcl2.load(file)
+    return content
 
 
 class _Sam(yaml.SafeLoader):

@@ -101,6 +101,31 @@ app.synth();
 """
 
 
+def test_the_page_of_the_wheel_has_no_link_that_an_index_cannot_follow(dist: Path) -> None:
+    with zipfile.ZipFile(dist / f"burstwatch-{VERSION}-py3-none-any.whl") as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
+        page = wheel.read(name).decode()
+    links = re.findall(r"""(?:\]\(|src="|srcset=")([^)"\s]+)""", page)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    here = f"/v{VERSION}/"
+    kept = [link.partition(here)[2].partition("#")[0] for link in links if here in link]
+    assert [path for path in kept if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("chart", ["burstwatch-exporter", "burstwatch-fleet"])
+def test_a_chart_says_what_artifact_hub_shows(chart: str, dist: Path) -> None:
+    with tarfile.open(dist / f"{chart}-{VERSION}.tgz") as tar:
+        text = tar.extractfile(f"{chart}/Chart.yaml")
+        assert text is not None
+        about = yaml.safe_load(text)
+        assert f"{chart}/values.schema.json" in tar.getnames()
+    assert about["version"] == about["appVersion"] == VERSION
+    (image,) = yaml.safe_load(about["annotations"]["artifacthub.io/images"])
+    assert image["image"] == f"ghcr.io/burstwatch/burstwatch:{VERSION}"
+    assert about["annotations"]["artifacthub.io/license"] == "Apache-2.0"
+
+
 @pytest.mark.parametrize(
     ("name", "imports"),
     [
@@ -428,10 +453,9 @@ def test_the_units_of_every_package_are_whole(
             )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["terraform/main.tf", "sam/template.yaml"])
-def test_the_examples_use_parameters_that_the_template_has(name: str, dist: Path) -> None:
+def test_the_example_uses_parameters_that_the_template_has(dist: Path) -> None:
     parameters = json.loads((dist / "burstwatch-template.json").read_text())["Parameters"]
-    text = (ROOT / "docs" / "examples" / name).read_text()
+    text = (ROOT / "docs" / "examples" / "sam" / "template.yaml").read_text()
     used = set(re.findall(r"^\s+(CodeBucket|CodeKey|[A-Z]\w+)\s*[=:]\s", text, re.MULTILINE))
     used -= {
         "Burstwatch",
