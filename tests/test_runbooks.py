@@ -90,20 +90,21 @@ def test_every_runbook_has_impact_fix_diagnosis_and_when_it_is_resolved() -> Non
         assert commands(text) or "burstwatch-exporter" in text, path.name
 
 
-NOTE = (
-    "# Write your own profile, or delete AWS_PROFILE=... if you use none. Write the region of the "
-)
+NOTE = "# Write the account and the region of the "
 
 
-def test_every_runbook_for_aws_asks_for_region_and_profile_before_its_first_command() -> None:
+def test_every_runbook_for_aws_asks_for_account_and_region_before_its_first_command() -> None:
+    """What is pasted says so where the shell is in another account, and sets no profile: that may be one that exists."""
     for path in RUNBOOKS:
         text = "\n".join(blocks(path.read_text()))
+        assert "AWS_PROFILE" not in text
         uses_account = re.search(
             r"^(?:\w+=\$\()?(?:aws|burstwatch (?!whatif)) ?", text, re.MULTILINE
         )
         if uses_account and not path.stem.startswith("host-"):
             assert re.match(
-                rf"{re.escape(NOTE)}(resource|deployment)\.\nexport AWS_PROFILE=", text
+                rf"{re.escape(NOTE)}(resource|deployment)\..*\nexport ACCOUNT=123456789012 AWS_REGION=.*\naws sts get-caller-identity ",
+                text,
             ), path.name
 
 

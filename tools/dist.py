@@ -17,6 +17,7 @@ from typing import Any
 
 import burstwatch
 from burstwatch.config import Config
+from monitoring.dashboards.shared import shared
 from tools.archives import files_below, pack_tar, pack_zip
 from tools.host_packages import build_host_packages
 
@@ -213,6 +214,11 @@ def _chart_image_and_monitoring(at: int) -> None:
     }
     files |= {path.name: path for path in monitoring.glob("*.*sonnet*")}
     files |= {"jsonnetfile.json": monitoring / "jsonnetfile.json", "LICENSE": ROOT / "LICENSE"}
+    for name, text in shared().items():
+        path = WORK / "grafana.com" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        files[f"grafana.com/{name}"] = path
     pack_tar(DIST / f"{top}.tar.gz", {f"{top}/{name}": path for name, path in files.items()}, at=at)
 
 

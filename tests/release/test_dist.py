@@ -466,8 +466,29 @@ def test_the_example_uses_parameters_that_the_template_has(dist: Path) -> None:
         "Parameters",
         "Transform",
         "PackageBucket",
+        "Metadata",
+        "Name",
+        "Description",
+        "Author",
+        "SpdxLicenseId",
+        "ReadmeUrl",
+        "LicenseUrl",
+        "Labels",
+        "HomePageUrl",
+        "SourceCodeUrl",
+        "SemanticVersion",
     }
     assert {"CodeBucket", "CodeKey", "AlarmEmail", "LeadS"} <= used <= set(parameters)
+
+
+def test_the_application_of_sam_has_what_its_repository_asks_for() -> None:
+    path = ROOT / "docs" / "examples" / "sam" / "template.yaml"
+    text = path.read_text().replace("!Ref ", "")
+    about = yaml.safe_load(text)["Metadata"]["AWS::ServerlessRepo::Application"]
+    assert about["SemanticVersion"] == VERSION
+    # https://docs.aws.amazon.com/serverlessrepo/latest/devguide/serverlessrepo-publishing-applications.html (2026-11)
+    assert {"Name", "Description", "Author", "SpdxLicenseId", "LicenseUrl", "ReadmeUrl", "SemanticVersion"} <= about.keys()  # fmt: skip
+    assert all((path.parent / about[name]).resolve().exists() for name in ("ReadmeUrl", "LicenseUrl"))  # fmt: skip
 
 
 def test_the_bytecode_of_a_release_is_of_the_python_of_the_functions() -> None:
