@@ -114,6 +114,13 @@ def test_the_runbook_of_a_critical_alarm_says_when_it_ends_with_the_defaults_num
     assert f"can stay on for {RELAPSE_S / 60:g} minutes, or for the lead if that is longer" in text
 
 
+def test_a_section_that_a_runbook_names_is_there() -> None:
+    for path in RUNBOOKS:
+        text = path.read_text()
+        headings = set(re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+        assert {*re.findall(r"\(see \*([^*]+)\*\)", text)} <= headings, path.name
+
+
 def test_the_runbook_that_an_alarm_names_is_there() -> None:
     for name in (RUNBOOK_BY_KIND, "resource-warning"):
         assert (FOLDER / f"{name}.md").exists()

@@ -175,6 +175,16 @@ def page_text() -> str:
     return fence + title + "".join(line for line in lines if line.startswith(OF_A_PAGE)) + end
 
 
+def events_table() -> str:
+    """The title of each message of an episode, as its golden file has it."""
+    golden = GOLDEN.read_text(encoding="utf-8")
+    rows = "".join(
+        f"| `{event}` | {golden.partition(f'==== {event} to events, e-mail')[2].splitlines()[1].removeprefix('Subject: ')} |\n"
+        for event in ("opened", "escalated", "empty", "recovered")
+    )
+    return f"| event | title |\n| --- | --- |\n{rows}"
+
+
 def email_text() -> str:
     """The e-mail about it, as its golden file has it."""
     return _golden("==== opened to events, e-mail")
@@ -202,7 +212,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
         "measure-flags": lambda: flags_table(MEASURE_FLAGS, SWITCHES),
     },
     DOCS / "json.md": {"documents": documents_table, "parts": parts_table, "fields": fields_table},
-    DOCS / "alerting.md": {"alarm": alarm_text, "email": email_text},
+    DOCS / "alerting.md": {"alarm": alarm_text, "events": events_table, "email": email_text},
     DOCS / "backtest.md": {"columns": columns_list},
 }
 
