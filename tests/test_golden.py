@@ -1,12 +1,13 @@
 """What on-call receives, whole, as files that a reviewer sees change. `make gen` rewrites them."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from burstwatch.kinds import find_kinds
 from burstwatch.messages.message import NO_ACTION, TITLE_LENGTH
-from tests.goldens import CASES, golden_path, messages
+from tests.goldens import CASES, FOLDER, golden_path, messages
 
 UNIT = "123456789012/us-east-1"
 
@@ -83,3 +84,24 @@ def test_every_link_of_a_message_opens_on_a_phone(name: str) -> None:
     assert links
     assert all(link.startswith("https://") for link in links)
     assert not re.search(r"[{]\w+[}]|example\.com|TODO|<[a-z-]+>", "\n".join(links))
+
+
+ALARM = re.compile(r"==== ALARM to (?:page|notice): [^\n]*\n(.*?)\n\n", re.DOTALL)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*_*.txt")), ids=lambda path: path.stem)
+def test_an_alarm_keeps_what_makes_it_honest_however_long_its_command_is(path: Path) -> None:
+    """Until when at which load, how likely, and what is left with its age."""
+    alarms = ALARM.findall(path.read_text(encoding="utf-8"))
+    assert alarms
+    for text in alarms:
+        assert len(text) <= 1_024
+        for line in ("Runs out: ", "Chance: ", "Credits: "):
+            assert f"\n{line}" in text, text
+
+
+def test_a_warning_asks_nothing_of_the_night_and_a_page_does() -> None:
+    text = (FOLDER / "ebs_volume.txt").read_text(encoding="utf-8")
+    warning, page = ALARM.findall(text)
+    assert "Do now: nothing tonight" in warning
+    assert "nothing tonight" not in page

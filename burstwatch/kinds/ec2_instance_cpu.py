@@ -98,7 +98,7 @@ def _unlimited_fix(resource: Resource) -> Fix:
     """
     return Fix(
         action="switch to Unlimited mode",
-        effect="nothing is throttled; AWS bills the vCPU-hours that it does not earn back, until it is switched back (CpuCredits=standard)",
+        effect="nothing is throttled; AWS bills use beyond the credits until switched back (CpuCredits=standard)",
         takes="works immediately",
         has_downtime=False,
         commands=(_unlimited(thing_id(resource.id), resource.region),),

@@ -51,6 +51,8 @@ OTHER_BOARD = ("burstwatch-resource", "resource")
 StepLabel: TypeAlias = Literal["Do now", "Do next", "Note", "Command", ""]
 #: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
 BACK_FROM = 0.05
+#: Tags that say who owns something, in small letters, and how much of them a message has.
+OWNER_KEYS, LONGEST_OWNER = frozenset({"owner", "team", "squad", "contact"}), 80
 #: Number of the worst that are named where one message stands for many.
 NAMED_IN_MASS = 10
 
@@ -108,17 +110,18 @@ def danger_message(
         name=who(brief),
         where=_where(brief),
         actions=actions(
-            [fix.text for fix in brief.fixes],
+            [*_waits(brief, severity), *(fix.text for fix in brief.fixes)],
             note=". ".join(filter(None, (brief.undone_by, _for_the_others(brief)))),
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
         facts=_lines(
             ("Runs out", brief.between),
             ("Chance", brief.chance),
+            ("Credits", "; ".join(filter(None, [brief.credits, _back(brief), brief.data]))),
             ("Load", brief.cause),
             ("At zero", at_zero.note if at_zero.short in title else at_zero.text),
             ("Exceeded", brief.exceeded),
-            ("Credits", "; ".join(filter(None, [brief.credits, brief.data]))),
+            ("Owner", _owner(brief)),
             *(("Note", unlinked(caveat)) for caveat in brief.resource.words.caveats),
             ("Name", "" if name in title else name),
             ("Snooze", _snooze(brief)),
@@ -130,6 +133,29 @@ def danger_message(
         resources=brief.ids,
         context=machine_context(brief),
     )
+
+
+def _waits(brief: Brief, severity: Verdict) -> list[str]:
+    """What a warning asks of whoever reads it at night."""
+    never_pages = brief.resource.terms.highest_verdict == "warning"
+    if severity != "warning" or brief.has_run_out or never_pages:
+        return []
+    return ["nothing tonight: a page follows if it goes on"]
+
+
+def _back(brief: Brief) -> str:
+    """When the credits of an empty bucket are back, where its size is known."""
+    bucket = brief.resource.bucket
+    if not brief.has_run_out or bucket is None or not brief.resource.terms.is_sized or not bucket.refill:  # fmt: skip
+        return ""
+    return f"half of them are back {span(bucket.capacity / 2 / bucket.refill)} after the load ends"
+
+
+def _owner(brief: Brief) -> str:
+    """Who owns the resource, by the tags that many people use for that."""
+    tags = brief.resource.tags.items()
+    named = (f"{key} {plain_name(value)}" for key, value in tags if key.lower() in OWNER_KEYS and value)  # fmt: skip
+    return cut(", ".join(sorted(named)), LONGEST_OWNER)
 
 
 def danger_title(brief: Brief, severity: Verdict) -> str:
@@ -267,7 +293,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
         where=f"Where: {where}{f', all in {shared}' if shared else ''}",
         actions=actions([advice]),
         facts=(
-            f"The worst {len(worst)} of {count}:",
+            f"{count} resources, the worst first; `burstwatch scan` lists all:",
             *(f"{label(brief)} ({brief.type}): {brief.says}" for brief in worst),
         ),
         timeline=timeline,

@@ -12,7 +12,7 @@ from burstwatch.messages.message import Message, Step
 DESCRIPTION_LENGTH = 1024
 #: A longer step of a description gives way to all facts; mail and chat have it.
 LONGEST_STEP = 300
-#: A link gives way to so many facts: until when, and how likely it is; the load, and the credits; and what AWS says was exceeded.
+#: A link gives way to so many facts: until when, and how likely it is; the credits, and the load; and what AWS says was exceeded.
 FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 4, "Console": 5, "Graph": 5}
 #: A subject is ASCII and shorter than 100 characters.
 #: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (2026-11)

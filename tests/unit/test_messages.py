@@ -334,11 +334,29 @@ def test_a_time_on_another_day_has_its_date() -> None:
 
 
 def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
-    message = danger_message(BRIEF, "warning", TIMES, Config().links, event="opened")
+    message = danger_message(BRIEF, "critical", TIMES, Config().links, event="escalated")
     assert tuple(step.line for step in message.actions) == (
         "Do now: reduce the load. It refills",
         "Do next: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): uses no credits",
     )
+
+
+@pytest.mark.parametrize(
+    ("tags", "owner"),
+    [
+        ({"Team": "payments"}, "Team payments"),
+        ({"owner": "ann@example.org", "team": "db"}, "owner ann@example.org, team db"),
+        ({"Name": "orders-db", "cost-center": "12"}, None),
+        ({"owner": ""}, None),
+    ],
+)
+def test_a_message_says_who_owns_the_resource_by_its_tags(
+    tags: dict[str, str], owner: str | None
+) -> None:
+    brief = replace(BRIEF, resource=replace(BRIEF.resource, tags=tags))
+    message = danger_message(brief, "critical", TIMES, Config().links, event="escalated")
+    said = [fact.removeprefix("Owner: ") for fact in message.facts if fact.startswith("Owner: ")]
+    assert said == ([owner] if owner else [])
 
 
 def test_a_command_never_stands_without_the_note_on_who_may_undo_it_nor_in_place_of_the_cause() -> (
