@@ -6,19 +6,14 @@ from pathlib import Path
 
 from burstwatch import kinds
 from burstwatch.backtest.scores import COLUMNS
-from burstwatch.cli.documents import COMMON, DOCUMENTS, FIELDS, FIGURES, OBJECTS
+from burstwatch.cli.documents import DOCUMENTS
 from burstwatch.cli.policies import policy_of
 from burstwatch.config import SETTINGS, Setting
-from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
-from burstwatch.web.exposition import Definition
 from burstwatch_exporter.measure.plan import imagined, make_plan
 from burstwatch_exporter.measure.profiles import find_profile, profiles
 from burstwatch_exporter.measure.report import plan_text
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_FLAGS
-from burstwatch_exporter.measure.settings import SWITCHES
-from burstwatch_exporter.page.metrics import METRICS
-from burstwatch_exporter.settings import SETTINGS as FLAGS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -56,15 +51,6 @@ def settings_table() -> str:
     return markdown_table("setting | default | meaning", rows)
 
 
-def flags_table(settings: Iterable[Setting], switches: dict[str, str] | None = None) -> str:
-    """The flags of a program, those without a value first."""
-    rows = [(f"`--{name}`", "", text) for name, text in (switches or {}).items()]
-    for flag in settings:
-        default = _default(flag)
-        rows.append((f"`--{flag.name}`", f"`{default}`" if default else "none", flag.help))
-    return markdown_table("flag | default | meaning", rows)
-
-
 def _default(setting: Setting) -> str:
     value = setting.default
     return f"{value:g}" if isinstance(value, float) else value
@@ -80,49 +66,13 @@ def kinds_table() -> str:
     return markdown_table("kind | what runs out | metrics", rows)
 
 
-def metrics_table(metrics: Iterable[Definition]) -> str:
-    """Metrics of Prometheus, with their labels."""
-    rows = [
-        (
-            f"`{metric.printed}`",
-            metric.type,
-            ", ".join(metric.labels) or "-",
-            metric.help.replace("|", " or "),
-        )
-        for metric in metrics
-    ]
-    return markdown_table("metric | type | labels | ", rows)
-
-
 def documents_table() -> str:
-    """Each document of ``--json``, the command that prints it, and its fields beside those of all documents."""
+    """Each document of ``--json``, and the command that prints it."""
     rows = [
-        (
-            f"`{name}`",
-            f"`burstwatch {document.command}`",
-            document.when,
-            ", ".join(f"`{field}`" for field in document.fields),
-        )
+        (f"`{name}`", f"`burstwatch {document.command}`", document.when)
         for name, document in DOCUMENTS.items()
     ]
-    return markdown_table("document | command | how often | fields", rows)
-
-
-def parts_table() -> str:
-    """The fields of the objects that stand in a field of ``--json``."""
-    fields_of = {**OBJECTS, "policies": FIGURES}
-    rows = [
-        (f"`{field}`", ", ".join(f"`{name}`" for name in names))
-        for field, names in fields_of.items()
-    ]
-    return markdown_table("field | has", rows)
-
-
-def fields_table() -> str:
-    """Each field of ``--json`` with its type and its meaning, those of all documents first."""
-    names = [*COMMON, *sorted(set(FIELDS) - {*COMMON})]
-    rows = [(f"`{name}`", FIELDS[name].type, FIELDS[name].text) for name in names]
-    return markdown_table("field | type | meaning", rows)
+    return markdown_table("document | command | how often", rows)
 
 
 def profiles_table() -> str:
@@ -201,17 +151,11 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "kinds.md": {"kinds": kinds_table},
     DOCS / "security.md": {"scan": scan_actions},
     DOCS / "settings.md": {"settings": settings_table},
-    DOCS / "exporter.md": {
-        "flags": lambda: flags_table(FLAGS),
-        "metrics": lambda: metrics_table(METRICS),
-    },
-    DOCS / "serving.md": {"served": lambda: metrics_table(served_metrics())},
     DOCS / "measuring.md": {
         "plan": plan_example,
         "profiles": profiles_table,
-        "measure-flags": lambda: flags_table(MEASURE_FLAGS, SWITCHES),
     },
-    DOCS / "json.md": {"documents": documents_table, "parts": parts_table, "fields": fields_table},
+    DOCS / "json.md": {"documents": documents_table},
     DOCS / "alerting.md": {"alarm": alarm_text, "events": events_table, "email": email_text},
     DOCS / "backtest.md": {"columns": columns_list},
 }

@@ -1,7 +1,7 @@
 """Declares the JSON that commands print: every field once, and which document has which.
 
 One name is one thing in all documents. Times are in seconds, moments in seconds since 1970, rates per second, shares
-from 0 to 1. A number that is not known, or "never", is null. docs/json.md is made from here.
+from 0 to 1. A number that is not known, or "never", is null. `burstwatch catalog --schema` is made from here.
 """
 
 from collections.abc import Mapping
@@ -298,6 +298,54 @@ DOCUMENTS: Mapping[str, Document] = {
     ),
     "settings": Document(command="catalog --settings", when="one", fields=("settings",)),
 }  # fmt: skip
+
+
+#: The type of a value as JSON Schema says it. Each may be null.
+_TYPES: Mapping[FieldType, dict[str, Any]] = {
+    "number": {"type": ["number", "null"]},
+    "text": {"type": ["string", "null"]},
+    "truth": {"type": ["boolean", "null"]},
+    "texts": {"type": ["array", "null"], "items": {"type": "string"}},
+    "object": {"type": ["object", "null"]},
+    "objects": {"type": ["array", "null"], "items": {"type": "object"}},
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of one line: what it may have, by its field ``document``."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"burstwatch --json, schema {SCHEMA}",
+        "oneOf": [
+            {
+                "title": f"burstwatch {document.command}",
+                "description": document.when,
+                "type": "object",
+                "properties": {field: _property(field) for field in (*COMMON, *document.fields)}
+                | {"schema": {"const": SCHEMA}, "document": {"const": name}},
+                "required": [*COMMON],
+                "additionalProperties": False,
+            }
+            for name, document in DOCUMENTS.items()
+        ],
+    }
+
+
+def _property(name: str) -> dict[str, Any]:
+    """One field, with those of the objects in it."""
+    field = FIELDS[name]
+    schema = {"description": field.text, **_TYPES[field.type]}
+    if name == "policies":
+        figures = {one: {"description": FIELDS[one].text} for one in FIGURES}
+        return schema | {"additionalProperties": {"type": "object", "properties": figures, "additionalProperties": False}}  # fmt: skip
+    if name not in OBJECTS:
+        return schema
+    inner = {
+        "type": "object",
+        "properties": {one: _property(one) for one in OBJECTS[name]},
+        "additionalProperties": False,
+    }
+    return schema | ({"items": inner} if field.type == "objects" else inner | {"type": ["object", "null"]})  # fmt: skip
 
 
 def as_document(

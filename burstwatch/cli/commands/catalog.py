@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
 from burstwatch.cli.catalog import catalog, member_role, member_stack_set
-from burstwatch.cli.documents import as_document
+from burstwatch.cli.documents import as_document, json_schema
 from burstwatch.cli.main import Terminal
 from burstwatch.config import ENV_PREFIX, SETTINGS, config_from_env
 from burstwatch.ebs.volume_types import CATALOGUE, HddCredits, SsdCredits, VolumeType
@@ -30,6 +30,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="everything, or with --settings the settings, for machines",
     )
     form.add_argument(
+        "--schema",
+        action="store_true",
+        help="print the JSON Schema of what --json prints, with the meaning of each field",
+    )
+    form.add_argument(
         "--member-role",
         action="store_true",
         help="print the CloudFormation template of the read-only role in each further account",
@@ -44,12 +49,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace, terminal: Terminal) -> int:
     """Print the volume types or the settings as a table or JSON, or the template of the role."""
     if args.settings:
-        if args.member_role or args.member_stack_set:
+        if args.member_role or args.member_stack_set or args.schema:
             msg = "--settings works alone or with --json"
             raise ValueError(msg)
         print(_settings(args, terminal), file=terminal.stdout)
         return 0
-    if args.member_role:
+    if args.schema:
+        document = json_schema()
+    elif args.member_role:
         document = member_role()
     elif args.member_stack_set:
         document = member_stack_set()
