@@ -174,7 +174,7 @@ def _times(count: int) -> str:
 
 def _when(record: AdviceRecord) -> str:
     """When its credits last ran out, behind how often."""
-    at = record["run_out_last_at"]
+    at = record.get("run_out_last_at")  # a record of an earlier run may not have it
     if at is None:
         return ""
     return f", {'last ' if record['run_out_count'] > 1 else ''}{day_and_time(at)}"
@@ -281,7 +281,7 @@ def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
         y_range=(0.0, top),
     )
     chart.axes(
-        x_text=lambda days: _tick(record["hourly_from_s"], days),
+        x_text=lambda days: _tick(record.get("hourly_from_s", 0.0), days),
         y_text=number,
     )
     chart.line([((hour + 0.5) * HOUR_S / DAY_S, rate) for hour, rate in enumerate(rates)], BLUE)

@@ -231,15 +231,7 @@ def test_only_a_verdict_is_painted() -> None:
     assert paint("critical-db") == "critical-db"
 
 
-@pytest.mark.parametrize("has_library", [True, False])
-def test_progress_is_shown_on_a_terminal_after_a_moment(
-    has_library: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    if has_library:
-        pytest.importorskip("rich")
-    else:
-        monkeypatch.setitem(sys.modules, "rich.console", None)
+def test_progress_is_shown_on_a_terminal_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("burstwatch.cli.progress.QUIET_S", 0.0)
     shown = Terminal()
     assert list(track(iter("abc"), total=3, label="trying", stderr=shown)) == ["a", "b", "c"]
