@@ -14,6 +14,11 @@ from demo.play import Volume
 from demo.report import error_of, first_alarm
 
 BEFORE_S = 300.0
+#: The states of a projection in words.
+STATES = {
+    "finite": "runs out", "infinite": "does not run out", "not_applicable": "no burst credits", "idle": "does not run out",
+    "unknown": "not known",
+}  # fmt: skip
 #: A card's chart, in pixels: it is stretched to its card.
 CARD_WIDTH, CARD_HEIGHT = 420.0, 190.0
 #: So much of a message is shown at once: name and action stand there.
@@ -180,7 +185,7 @@ def _fleet(order: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str
         raised = first_alarm(_alarm(volume, result))
         error = error_of(raised) if raised else None
         cells = (
-            volume["name"], volume["id"], f"{volume['type']} {volume['size_gib']}", volume["state"].replace("_", " "),
+            volume["name"], volume["id"], f"{volume['type']} {volume['size_gib']}", STATES.get(volume["state"], volume["state"]),
             f"{volume['lowest_balance_ratio']:.0%}", f"{volume['last_balance_ratio']:.0%}",
             _clock(raised["at"]) if raised else "-", _clock(volume["exhausted_at"]),
             _span(raised["true_time_to_empty_s"]) if raised else "-", _span(raised["time_to_empty_s"]) if raised else "-",
@@ -217,7 +222,7 @@ def _card(volume: Volume, found: Mapping[str, Any], result: Mapping[str, Any], n
     else:
         changes = (_alarm(found, result) or {"changes": []})["changes"]
         drawn = _curve(volume, found, points, changes, (start_s, now_s))
-    title = f"{volume.spec.name} ({volume.spec.volume_type} {volume.spec.size_gib} GiB): {found['state'].replace('_', ' ')}"
+    title = f"{volume.spec.name} ({volume.spec.volume_type} {volume.spec.size_gib} GiB): {STATES.get(found['state'], found['state'])}"
     return f'<section class="panel" data-values="{len(points)}"><h3>{escape(title)}</h3>{drawn}</section>'
 
 

@@ -106,7 +106,7 @@ def _summary(readings: Sequence[UnitReading]) -> str:
     without = sum(bool(reading.error) for reading in readings)
     failed = f"; {without} did not answer" if without else ""
     places = (
-        "1 account and region" if len(readings) == 1 else f"{len(readings)} accounts and regions"
+        str(readings[0].unit) if len(readings) == 1 else f"{len(readings)} accounts and regions"
     )
     return f"{number(sum(counts.values()))} resources ({said or 'none'}) in {places}{failed}"
 
@@ -115,7 +115,7 @@ def _resources(readings: Sequence[UnitReading], now: float) -> str:
     """The table of the resources in the most danger."""
     everything = [(entry, reading) for reading in readings for entry in _assessed(reading).values()]
     everything.sort(key=lambda pair: urgency(pair[0]))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for (resource, assessment), reading in everything[:MOST_ROWS]:
         projection = assessment.projection
         name = printable(resource.name)
@@ -129,10 +129,16 @@ def _resources(readings: Sequence[UnitReading], now: float) -> str:
                 assessment.reason,
             )
         )
+    headings: tuple[str, ...] = RESOURCE_HEADINGS
+    if len(readings) == 1:  # it stands in the sentence above
+        where = headings.index("where")
+        headings = (*headings[:where], *headings[where + 1 :])
+        rows = [(*row[:where], *row[where + 1 :]) for row in rows]
     hidden = len(everything) - len(rows)
     more = f"<p>and {number(hidden)} more, in less danger</p>" if hidden > 0 else ""
     verdicts = [assessment.verdict for (_, assessment), _ in everything[:MOST_ROWS]]
-    return table_of(RESOURCE_HEADINGS, rows, sentences={"why"}, classes=verdicts) + more
+    sentences = {"resource", "why"}
+    return table_of(headings, rows, sentences=sentences, classes=verdicts) + more
 
 
 def _unit_row(reading: UnitReading, now: float) -> tuple[str, ...]:
