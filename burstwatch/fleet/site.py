@@ -137,8 +137,7 @@ def _resources(readings: Sequence[UnitReading], now: float) -> str:
     hidden = len(everything) - len(rows)
     more = f"<p>and {number(hidden)} more, in less danger</p>" if hidden > 0 else ""
     verdicts = [assessment.verdict for (_, assessment), _ in everything[:MOST_ROWS]]
-    sentences = {"resource", "why"}
-    return table_of(headings, rows, sentences=sentences, classes=verdicts) + more
+    return table_of(headings, rows, sentences={"why"}, classes=verdicts) + more
 
 
 def _unit_row(reading: UnitReading, now: float) -> tuple[str, ...]:
