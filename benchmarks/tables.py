@@ -20,11 +20,13 @@ RULES = {
     "static 20 %": "alarm at `BurstBalance` < 20%",
     "predict_linear 240 min": "straight line (Prometheus `predict_linear`), four hours ahead",
 }
-#: The rules of the pictures.
-DRAWN = (
-    "oracle", "burstwatch", "guarantee", "R8", "R", "naive 30 min",
-    "predict_linear 60 min", "predict_linear 240 min", "static 20 %", "static 40 %", "static 50 %",
-)  # fmt: skip
+#: The rules of the pictures, as people call them.
+DRAWN = {
+    "oracle": "who knows the future", "burstwatch": "burstwatch", "guarantee": "whenever it could run out",
+    "naive 30 min": "straight line, 30 min", "predict_linear 60 min": "predict_linear, 1 h ahead",
+    "predict_linear 240 min": "predict_linear, 4 h ahead", "static 20 %": "alarm at 20%",
+    "static 40 %": "alarm at 40%", "static 50 %": "alarm at 50%",
+}  # fmt: skip
 WATCHING = {
     "deadline": "by the worst case, each page at the margin (`page_on=worst`)",
     "deadline, balanced": "the same looks, paged when it is likely (`page_on=balanced`, the default)",
@@ -266,7 +268,8 @@ def draw_policies(view: str) -> str:
         "burstwatch": _ours("servers", view),
     }
     positions = {
-        name: (policies[name]["needless_per_week"], policies[name]["announced"]) for name in DRAWN
+        said: (policies[name]["needless_per_week"], policies[name]["announced"])
+        for name, said in DRAWN.items()
     }
     return draw_scores(positions, title=f"servers, {view} data, lead 15 min")
 
