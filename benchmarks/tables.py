@@ -71,7 +71,7 @@ def bill_sentence() -> str:
     table = markdown_table("accounts | USD a month | after AWS's free tier", rows)
     size, records = max(_bill().items(), key=lambda item: int(item[0]))
     more = _cents([record for record in records if record["line"] in OF_EACH_VOLUME], size, "usd")
-    return f"{table}\nEach volume that can burst adds {more:.1f} cents a month.\n"
+    return f"{table}\nEach volume that can burst adds {more:.1f} cents a month, for requests and alarms.\n"
 
 
 def bill_table() -> str:

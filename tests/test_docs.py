@@ -233,3 +233,13 @@ def test_what_is_pasted_is_a_fence_of_sh_and_a_session_has_its_prompt(page: Path
     assert all(re.search(r"^ *\$ ", session, re.MULTILINE) for session in sessions)
     pasted = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
     assert not any(re.search(r"^ *\$ ", lines, re.MULTILINE) for lines in pasted)
+
+
+def test_what_the_readme_says_first_is_what_its_tables_say() -> None:
+    text = " ".join(README.split())
+    (announced, right) = re.findall(r"\| \*\*burstwatch\*\* \| (\d+)% \| (\d+)% \|", text)[0]
+    (alone,) = re.findall(r"\| 1 \| (\d+) \| \d+ \|", text)
+    assert f"{announced}% of run-outs were announced 15 minutes ahead" in text
+    assert 45 <= int(right) <= 55
+    assert "half of the pages were false" in text
+    assert f"From {alone} USD a month" in text
