@@ -557,8 +557,9 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
     ends = Pair(near="bw0a", far="bw0b", sysfs=tmp_path / "sys-of-namespace")
     ends.sysfs.mkdir()
     with own_namespace():
-        subprocess.run([mount, "--make-rprivate", "/"], check=True)
-        subprocess.run([mount, "-t", "sysfs", "sysfs", ends.sysfs], check=True)
+        for options in (["--make-rprivate", "/"], ["-t", "sysfs", "sysfs", str(ends.sysfs)]):
+            if subprocess.run([mount, *options], check=False).returncode:
+                pytest.skip("nothing can be mounted here")
         made = subprocess.run(
             [ip, "link", "add", ends.near, "type", "veth", "peer", "name", ends.far], check=False
         )
