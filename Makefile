@@ -137,7 +137,6 @@ HELM_VERSION := v3.22.0
 	elif command -v go >/dev/null; then echo "building helm $(HELM_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
-METADATA_MOCK_VERSION := v1.13.0
 ACTIONLINT_VERSION := v1.7.12
 # Without go the test of the workflows says that it is left out.
 .cache/go/actionlint:
@@ -145,6 +144,7 @@ ACTIONLINT_VERSION := v1.7.12
 	@if command -v go >/dev/null; then echo "building actionlint $(ACTIONLINT_VERSION)"; \
 	  GOBIN=$(CURDIR)/.cache/go GOFLAGS=-mod=mod go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION) 2>.cache/go/log || { tail -5 .cache/go/log; exit 1; }; fi
 
+METADATA_MOCK_VERSION := v1.13.0
 # AWS's own mock of the instance metadata service; without go its test says that it is left out.
 .cache/go/ec2-metadata-mock:
 	@mkdir -p .cache/go

@@ -14,7 +14,7 @@ OWN = ("CodeBucket", "CodeKey")
 PAGE = """# burstwatch as a Terraform module
 
 The module uploads the functions' package of a release into a bucket of yours and makes the stack of its template.
-[Installing](../docs/installing.md#without-cdk) says what that stack has. `terraform fmt` and a parser check the module, and
+[Installing](../docs/installing.md#without-cdk) says what that stack has. A parser reads the module in the tests, and
 an emulator of AWS gets its stack; Terraform itself has not run it.
 
 ```hcl

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from burstwatch.history.history import History
+from burstwatch.history.points import COARSE_S
 
 #: The cause of an alarm is what was asked for in the last so many seconds.
 CAUSE_WINDOW_S = 300.0
 #: An older cause is kept for this long; after that the demand may be another.
 CAUSE_KEPT_S = 1_800.0
-#: Levels are told of so long.
+#: Levels are told of so long, one for five minutes: a function keeps them for every resource that is not well.
 LEVELS_S = 3 * 3_600.0
 
 
@@ -47,7 +48,7 @@ def make_background(history: History | None, rates: Mapping[str, float], at: flo
         since_ratio=ratio,
         empty_since_s=history.empty_since(),
         asked_before=history.asked_before_empty(),
-        levels=tuple(history.levels_since(at - LEVELS_S)),
+        levels=tuple(history.levels_since(at - LEVELS_S, every_s=COARSE_S)),
     )
 
 

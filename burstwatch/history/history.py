@@ -110,12 +110,14 @@ class History:
             return newest
         return self.track.last_level[newest]
 
-    def levels_since(self, at: float) -> Iterator[tuple[float, float]]:
-        """The end of each slot that ends after ``at`` and has a level, with its share of the bucket."""
-        for slot in range(self.newest_slot() + 1):
-            end_s, level = self.start_s + (slot + 1) * self.period_s, self.levels[slot]
-            if end_s > at and level < math.inf:
-                yield end_s, level
+    def levels_since(self, at: float, *, every_s: float) -> Iterator[tuple[float, float]]:
+        """The lowest share of the bucket of each ``every_s`` after ``at`` in which one is known, with its end."""
+        first = max(0, math.floor((at - self.start_s) / self.period_s))
+        for begin in range(first, self.newest_slot() + 1, self.slots(every_s)):
+            end = min(begin + self.slots(every_s), self.newest_slot() + 1)
+            lowest = min(self.levels[begin:end])
+            if lowest < math.inf:
+                yield self.start_s + end * self.period_s, lowest
 
     def first_level(self) -> float:
         """The oldest known share of the bucket; infinite where none is known."""

@@ -73,7 +73,7 @@ RESOURCE_URL = (
 TO_RESOURCE = ("look at this resource", RESOURCE_URL)
 TO_RUNBOOK = ("what to do", f"{Config().runbooks_url}/resource-critical.md")
 #: The counts of the fleet, without resources that are not watched.
-COUNTS = {"seen": "ResourcesSeen", "exhausted": "ResourcesExhausted", "critical": "ResourcesCritical", "warning": "ResourcesWarning", "unknown": "ResourcesUnknown"}  # fmt: skip
+COUNTS = {"seen": "ResourcesSeen", "exhausted": "ResourcesExhausted", "critical": "ResourcesCritical", "warning": "ResourcesWarning", "unknown": "ResourcesUnknown", "failed": "UnitsFailed"}  # fmt: skip
 #: What stands behind the number of resources where all is well, and what stands there else.
 WATCHED, NOT_CALM = "suffix: resources watched, none in danger", "no: see the table"
 #: In the region that the console showed last: the variable may be "default".
@@ -149,12 +149,12 @@ def _now() -> list[Panel]:
             targets=[math("sweeps", f"SUM({HEARTBEATS})", label="sweeps", period_s=300)],
         ),
         number(
-            "All well", "Green while each resource that is seen is judged, and none is in danger.",
+            "All well", "Green while every account and region answers, each resource that is seen is judged, and none is in danger.",
             kind=KIND, unit=WATCHED, steps=((None, WELL),), width=COLUMNS, height=3, is_small=True, since=NOW,
             names={-1.0: (NOT_CALM, CALM)},
             targets=[
                 *(_fleet(name, metric_name, hidden=True) for name, metric_name in COUNTS.items()),
-                math("calm", f"IF({' + '.join(f'FILL({name}, 0)' for name in COUNTS if name != 'seen')} == 0, seen, -1)", label="calm"),
+                math("calm", f"IF({' + '.join(name for name in COUNTS if name != 'seen')} == 0, seen, -1)", label="calm"),
             ],
         ),
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,11 +59,3 @@ def test_a_variable_takes_what_the_template_takes(name: str, good: str, bad: str
 
 def test_a_name_of_a_parameter_is_one_of_a_variable() -> None:
     assert snake("BudgetUsdPerMonth") == "budget_usd_per_month"
-
-
-def test_each_file_of_the_module_is_as_terraform_formats_it() -> None:
-    """Equal signs of neighbours stand under each other; two blanks for each level."""
-    for path in (*MODULE.glob("*.tf"), *Path(EXAMPLES / "terraform").glob("*.tf")):
-        for line in path.read_text().splitlines():
-            assert line == line.rstrip()
-            assert (len(line) - len(line.lstrip())) % 2 == 0

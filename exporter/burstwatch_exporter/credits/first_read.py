@@ -197,9 +197,8 @@ def _from_saved(saved: Saved, since: _Since, device_age: DeviceAge) -> tuple[Sta
     same_boot = device_age.boot_id != "" and saved.boot_id == device_age.boot_id
     gap = since.reading.at - saved.at if same_boot else since.reading.wall_s - saved.wall_s
     is_device = (saved.name, saved.sequence) == (since.disk.name, since.disk.sequence)
-    if (
-        not since.disk.sequence
-    ):  # before Linux 5.15 only its age tells it from a later one, and that is without sleep
+    if not since.disk.sequence:
+        # Before Linux 5.15 only its age tells it from a later one, and that is without sleep.
         awake_s = gap - (since.reading.slept_since(saved.asleep_s) if same_boot else 0.0)
         is_device = is_device and since.age_s is not None and since.age_s >= awake_s
     if same_boot:
