@@ -105,3 +105,11 @@ def test_a_warning_asks_nothing_of_the_night_and_a_page_does() -> None:
     warning, page = ALARM.findall(text)
     assert "Do now: nothing tonight" in warning
     assert "nothing tonight" not in page
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*_*.txt")), ids=lambda path: path.stem)
+def test_when_credits_are_back_is_said_only_where_aws_publishes_how_many_there_are(
+    path: Path,
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "unpublished size" not in text or "half of them are back" not in text

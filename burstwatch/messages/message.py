@@ -144,9 +144,9 @@ def _waits(brief: Brief, severity: Verdict) -> list[str]:
 
 
 def _back(brief: Brief) -> str:
-    """When the credits of an empty bucket are back, where its size is known."""
+    """When the credits of an empty bucket are back, where AWS publishes its size."""
     bucket = brief.resource.bucket
-    if not brief.has_run_out or bucket is None or not brief.resource.terms.is_sized or not bucket.refill:  # fmt: skip
+    if not brief.has_run_out or bucket is None or not brief.resource.terms.is_documented or not bucket.refill:  # fmt: skip
         return ""
     return f"half of them are back {span(bucket.capacity / 2 / bucket.refill)} after the load ends"
 
