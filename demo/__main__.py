@@ -15,7 +15,7 @@ from typing import Any
 
 import boto3
 
-from burstwatch.aws.client.names import alarm_prefixes
+from burstwatch.aws.client.names import is_of
 from burstwatch.config import Config
 from burstwatch.formatting import HOUR
 from demo.fleet import MINUTE_S, Spec, build_fleet
@@ -198,9 +198,10 @@ def _take_down(cloud: LocalCloud, stack: Stack, cloudwatch: Any) -> list[str]:  
     stack.destroy()
     print(_burstwatch(cloud, "cleanup", "--yes"), end="")
     # Another deployment on the same cloud keeps its own.
-    prefixes = (*alarm_prefixes(Config().deployment), f"burstwatch-{Config().deployment}-")
+    deployment = Config().deployment
+    of_stack = f"burstwatch-{deployment}-"
     names = [one["AlarmName"] for one in cloudwatch.describe_alarms()["MetricAlarms"]]
-    left = [name for name in names if name.startswith(prefixes)]
+    left = [name for name in names if name.startswith(of_stack) or is_of(name, deployment)]
     return [f"{len(left)} alarms were left behind"] if left else []
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from burstwatch.aws.client.names import parse_alarm_name
 from burstwatch.formatting import span
 from demo.fleet import MINUTE_S
 from demo.inbox import Inbox
@@ -67,7 +68,7 @@ def _tell(inbox: Inbox, names: Mapping[str, str], shown: set[int]) -> None:
         for volume_id, name in names.items():
             label = label.replace(volume_id, f"{volume_id} ({name})")
         say(f"{message.through}: {alarm['NewStateValue']} {label}")
-        if "burstwatch/" in alarm["AlarmName"]:
+        if parse_alarm_name(alarm["AlarmName"]):
             for line in str(alarm.get("AlarmDescription")).split("\n")[:SHOWN_LINES]:
                 print(f"         {line}")
 

@@ -97,7 +97,7 @@ def delete_all(deployment: str) -> list[Any]:
     """Delete every alarm that sweeps of a deployment have made. Returns what failed."""
     clients = Clients(os.environ["AWS_REGION"])
     prefixes = alarm_prefixes(deployment)
-    alarms = [alarm for prefix in prefixes for alarm in read_alarms(clients, prefix)]
+    alarms = read_alarms(clients, *prefixes, deployment=deployment)
     logger.info("deleting", alarms=[alarm.name for alarm in alarms])
     return list(delete_alarms(clients, [alarm.name for alarm in alarms]))
 

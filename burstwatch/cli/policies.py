@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name
+from burstwatch.aws.client.names import DRILL_QUEUE, alarm_patterns, stack_name
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind, Tagging
 from burstwatch.owner_tags import SNOOZE_TAG
@@ -176,7 +176,7 @@ def _delete_alarms() -> Statement:
     return Statement(
         sid="DeleteItsAlarms",
         actions=("cloudwatch:DeleteAlarms",),
-        resources=[f"cloudwatch:*:*:alarm:{prefix}*" for prefix in alarm_prefixes("{deployment}")],
+        resources=[f"cloudwatch:*:*:alarm:{pattern}" for pattern in alarm_patterns("{deployment}")],
     )
 
 

@@ -81,7 +81,7 @@ export function acknowledgeKey(role: Role): void {
   });
 }
 
-/** The alarms that sweeps make are named after volumes: only the beginning of the name is known. */
+/** The alarms that sweeps make are named after volumes: only the beginning and the end of the name are known. */
 export function acknowledgeOwnAlarms(role: Role, deployment: string, { withHeartbeats = false } = {}): void {
   const stack = Stack.of(role);
   // cdk-nag prints what is not known before deployment as the pseudo parameter's name.
@@ -93,10 +93,10 @@ export function acknowledgeOwnAlarms(role: Role, deployment: string, { withHeart
     known(stack.account, 'AccountId'),
   ];
   const named = Token.isUnresolved(deployment) ? '<Deployment>' : deployment;
-  for (const prefix of [...alarmPrefixes(named), ...(withHeartbeats ? [heartbeatPrefix(named)] : [])]) {
+  for (const pattern of [...alarmPatterns(named), ...(withHeartbeats ? [`${heartbeatPrefix(named)}*`] : [])]) {
     Validations.of(role).acknowledge({
-      id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${prefix}*]`,
-      reason: 'the alarms are named after volumes that are not known at deployment; all begin with this prefix',
+      id: `AwsSolutions::AwsSolutions-IAM5[Resource::arn:${where.join(':')}:alarm:${pattern}]`,
+      reason: 'the alarms are named after volumes that are not known at deployment; all have names of this pattern',
     });
   }
 }
@@ -124,9 +124,14 @@ export function deleteOwnAlarms(scope: Construct, deployment: string): PolicySta
 /** The alarms whose text the sweep writes, without the beginning of their names. */
 export const STANDBY = Object.keys(catalog.standby_metrics);
 
-/** Of the home unit, and of the others. */
-function alarmPrefixes(deployment: string): string[] {
-  return [`burstwatch/${deployment}/`, `burstwatch/${deployment}@`];
+/** Of the home unit, and of the others; then the names that both had until December 2026. */
+function alarmPatterns(deployment: string): string[] {
+  return [
+    `burstwatch.*/${deployment}`,
+    `burstwatch@*/${deployment}`,
+    `burstwatch/${deployment}/*`,
+    `burstwatch/${deployment}@*`,
+  ];
 }
 
 /** The alarms that exist since the deployment and whose text the sweep writes. */
@@ -157,11 +162,11 @@ export function heartbeatPrefix(deployment: string): string {
 }
 
 export function ownAlarms(scope: Construct, deployment: string): string[] {
-  return alarmPrefixes(deployment).map((prefix) =>
+  return alarmPatterns(deployment).map((pattern) =>
     Stack.of(scope).formatArn({
       service: 'cloudwatch',
       resource: 'alarm',
-      resourceName: `${prefix}*`,
+      resourceName: pattern,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     }),
   );

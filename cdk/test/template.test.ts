@@ -39,7 +39,7 @@ test('CloudWatch may deliver each alarm: alarm, topic and key let it through', (
       assert.equal(publish?.Action, 'sns:Publish');
       assert.equal(target(publish.Resource), topicId);
       assert.equal(publish.Condition.StringEquals['aws:SourceAccount'], '111122223333');
-      // Alarms of our names alone: those of sweeps begin with burstwatch/, those of the stack with burstwatch-.
+      // Alarms of our names alone: those of sweeps begin with burstwatch. or burstwatch@, those of the stack with burstwatch-.
       assert.match(JSON.stringify(publish.Condition.ArnLike['aws:SourceArn']), /:alarm:burstwatch\*"/);
       assert.match(alarm.Properties.AlarmName, /^burstwatch-/);
     }
@@ -77,7 +77,7 @@ test('an alarm of the sweep can only send messages, to our own topics', () => {
   const allowed = put[0].Condition['ForAllValues:StringEquals']['cloudwatch:AlarmActions'];
   assert.equal(list(allowed).length, 2);
   for (const action of list<Reference>(allowed)) assert.equal(resources[target(action)]?.Type, 'AWS::SNS::Topic');
-  assert.match(JSON.stringify(put[0].Resource), /alarm:burstwatch\/burstwatch\/\*/);
+  assert.match(JSON.stringify(put[0].Resource), /alarm:burstwatch\.\*\/burstwatch"/);
 });
 
 test('the sweep may read exactly what the catalog says, and roles have no managed policy', () => {

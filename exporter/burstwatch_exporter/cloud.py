@@ -109,7 +109,7 @@ class Cloud:
             msg = "EC2 has not said which instance this is, so its alarms are not known"
             raise ValueError(msg)
         try:
-            alarms = read_alarms(self._clients, EVERY_ALARM)
+            alarms = read_alarms(self._clients, *EVERY_ALARM)
         except AWS_ERRORS as error:
             msg = f"cannot check for active alarms: {describe_error(error)}"
             raise ValueError(msg) from error

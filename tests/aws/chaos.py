@@ -192,7 +192,7 @@ def _judge(outcome: Outcome, lives: list[Life], now: float, heard: tuple[str, st
     topic, name, state = heard
     if not topic.startswith(TOPIC):
         return
-    deployment = name.split("/")[1]
+    deployment = name.split("/")[-1]
     if not topic.endswith(deployment):
         outcome.wrong.append(f"{topic} heard {name}")
     life = next((one for one in lives if one.disk.id in name), None)

@@ -108,7 +108,7 @@ def a_minute(cloud: Cloud, empty: list[Disk], burns: list[Burn], number: int) ->
 def judge(outcome: Outcome, burns: list[Burn], now: float, told: tuple[str, str, str]) -> None:
     """No OK is true here: what is empty stays so, and what burns burns to its end."""
     topic, name, state = told
-    if state == "OK" and not name.endswith("/warning"):
+    if state == "OK" and ".warning/" not in name:
         outcome.wrong.append(f"a false OK: {name}")
     for burn in burns:
         is_page = topic == TOPIC and state == "ALARM" and burn.disk.id in name

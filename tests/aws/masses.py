@@ -9,8 +9,6 @@ from tests.aws.sweeping import (
 )
 from tests.conftest import NOW, Cloud
 
-PREFIX = "burstwatch/burstwatch"
-
 
 def draining(cloud: Cloud, count: int, *, percent: float) -> list[Disk]:
     disks = []

@@ -78,7 +78,7 @@ def play(seed: int, memories: int) -> Outcome:
             cloud.aws.evaluate_alarms()
             for _, name, state in cloud.aws.notifications[known:]:
                 life = next(life for life in lives if life.disk.id in name)
-                heard.append((number, life, name.rpartition("/")[2], state))
+                heard.append((number, life, name.partition("/")[0].rpartition(".")[2], state))
     _judge(heard, lives, outcome)
     return outcome
 

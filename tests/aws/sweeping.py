@@ -91,7 +91,7 @@ def alarm_of(
 ) -> Alarm:
     """An alarm of our own that fires since now."""
     return Alarm(
-        name=f"burstwatch/burstwatch/{resource_id}/{severity}", kind=kind,
+        name=f"burstwatch.{severity}/{resource_id}/burstwatch", kind=kind,
         resource_id=resource_id, severity=severity, state="ALARM", state_since=NOW,
         is_enabled=True, timeline=timeline,
     )  # fmt: skip

@@ -14,7 +14,6 @@ from burstwatch.aws.alarms.episodes import open_episodes
 from burstwatch.aws.look.memory import Memory
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import MOST_IDS
-from tests.aws.masses import PREFIX
 from tests.aws.sweeping import CONFIG, NOTICE, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import Cloud, fake_cloud
 
@@ -81,8 +80,8 @@ def test_the_volumes_of_an_array_are_one_page_which_names_it_and_them_all(
     disks, memory = array_of(cloud, [60.0] * count), Memory()
     sweep_minutes(cloud, disks, 10, memory, iops=3_000, mass_from=50)
     (page,), (notice,) = pages(cloud), pages(cloud, NOTICE)
-    assert page.startswith(f"{PREFIX}/mongo-1-array/array_i-")
-    assert notice.rpartition("/")[0] == page.rpartition("/")[0]
+    assert page.startswith("burstwatch.critical/mongo-1-array/array_i-")
+    assert notice == page.replace("critical", "warning", 1)
     text = cloud.aws.regions["us-east-1"].alarms[page]["AlarmDescription"]
     assert text.splitlines()[0].startswith("CRITICAL ")
     assert "left (" in text.splitlines()[0]
@@ -118,13 +117,15 @@ def test_a_volume_without_a_name_is_paged_by_that_of_its_host(cloud: Cloud) -> N
     disks = array_of(cloud, [20.0])
     sweep_minutes(cloud, disks, 3, Memory(), iops=3_000)
     (page,) = pages(cloud)
-    assert page.startswith(f"{PREFIX}/mongo-1-sdb runs out, then 300 of 3,000 IOPS/{disks[0].id}/")
+    assert page.startswith(
+        f"burstwatch.critical/mongo-1-sdb runs out, then 300 of 3,000 IOPS/{disks[0].id}/"
+    )
 
 
 def test_an_array_that_is_open_is_one_of_the_episodes(cloud: Cloud) -> None:
     disks, memory = array_of(cloud, [20.0] * 2), Memory()
     sweep_minutes(cloud, disks, 3, memory, iops=3_000)
-    (episode,) = open_episodes(read_alarms(cloud.clients, "burstwatch/"))
+    (episode,) = open_episodes(read_alarms(cloud.clients, "burstwatch."))
     assert episode.name == "mongo-1-array"
     assert episode.resource_id.startswith("array_i-")
     assert episode.severity == "critical"
@@ -197,7 +198,7 @@ def test_a_volume_in_maintenance_has_no_part_in_an_array(cloud: Cloud) -> None:
 def test_forty_volumes_of_ten_arrays_that_rise_at_once_are_one_mass(cloud: Cloud) -> None:
     disks = [disk for _ in range(10) for disk in array_of(cloud, [20.0] * 4)]
     sweep_minutes(cloud, disks, 3, Memory(), iops=3_000)
-    assert pages(cloud) == [f"{PREFIX}/many_at_once/critical"]
+    assert pages(cloud) == ["burstwatch.critical/many_at_once/burstwatch"]
 
 
 # What breaks arrays apart
@@ -246,7 +247,7 @@ def test_what_is_left_of_an_array_keeps_its_alarm_and_no_end_repeats_the_danger(
             if state == "OK" and states.get(name) == "ALARM":
                 assert region.alarms[name]["AlarmDescription"].startswith("RESOLVED")
     critical = [name for name, state in alarms(cloud).items() if state == "ALARM"]
-    assert [name for name in critical if name.endswith("critical")]
+    assert [name for name in critical if ".critical/" in name]
 
 
 def changed_to_gp3(cloud: Cloud, disks: list[Disk]) -> None:
@@ -293,7 +294,7 @@ def test_when_one_volume_is_changed_the_others_keep_the_alarm_and_the_command_is
     (text,) = (
         alarm["AlarmDescription"]
         for name, alarm in cloud.aws.regions["us-east-1"].alarms.items()
-        if name.endswith("critical")
+        if ".critical/" in name
     )
     assert f"--volume-id {disks[0].id}" not in text
     assert set(alarms(cloud).values()) == {"ALARM"}

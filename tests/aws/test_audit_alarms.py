@@ -89,7 +89,7 @@ def test_a_level_that_was_never_near_the_alarm_in_weeks_is_said(cloud: Cloud) ->
 
 def test_where_burstwatch_is_at_work_an_alarm_that_fires_in_time_is_doubled(cloud: Cloud) -> None:
     alarm(cloud, "db-burst", volume(cloud), Threshold=90.0)
-    alarm(cloud, "burstwatch/burstwatch/floor", "vol-1")
+    alarm(cloud, "burstwatch.critical/floor/vol-1/burstwatch", "vol-1")
     records = audited(cloud)
     assert records.keys() == {"db-burst"}
     assert records["db-burst"]["result"] == "doubled"
@@ -145,7 +145,7 @@ def test_what_is_not_known_here_is_not_judged_and_what_asked_not_to_be_watched_i
     )
     dimensions = [{"Name": "InstanceId", "Value": instance}]
     alarm(cloud, "credits", "", Namespace="AWS/EC2", Dimensions=dimensions, MetricName="CPUCreditBalance")  # fmt: skip
-    alarm(cloud, "burstwatch/burstwatch/floor", "vol-1")
+    alarm(cloud, "burstwatch.critical/floor/vol-1/burstwatch", "vol-1")
     unwatched = volume(cloud)
     cloud.aws.regions["us-east-1"].volumes[unwatched]["Tags"] = [
         {"Key": "burstwatch:watch", "Value": "no"}

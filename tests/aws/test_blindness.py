@@ -240,7 +240,7 @@ def test_a_call_home_that_hangs_is_not_waited_for_beyond_the_deadline(
             problem.part == operation and "time was up" in problem.error
             for problem in swept.problems
         )
-    assert read_alarms(cloud.clients, "burstwatch/") == []
+    assert read_alarms(cloud.clients, "burstwatch.") == []
 
 
 # Blindness is judged for each kind
@@ -284,7 +284,7 @@ def test_a_kind_that_could_never_be_listed_is_told_once_and_stops_no_heartbeat_o
         assert swept.snapshot.unlisted.keys() == hidden
         cloud.aws.evaluate_alarms()
         cloud.clock.now += 60
-    expected = {f"burstwatch/burstwatch/not_listed-{name}/warning" for name in hidden}
+    expected = {f"burstwatch.warning/not_listed-{name}/burstwatch" for name in hidden}
     own = [one for one in told(cloud, NOTICE) if "not_listed" in one[0]]
     assert sorted(own) == [(name, "ALARM") for name in sorted(expected)]
     assert told(cloud, TOPIC) == [(heartbeat, "OK")]
@@ -363,7 +363,7 @@ def test_the_last_whole_inventory_is_judged_and_paged_for_as_long_as_listing_fai
         swept = run_sweep(cloud, memory)
         cloud.aws.evaluate_alarms()
         assert not swept.completed
-    own = f"burstwatch/burstwatch/db {EFFECT}/{disk.id}/critical"
+    own = f"burstwatch.critical/db {EFFECT}/{disk.id}/burstwatch"
     assert told(cloud, TOPIC) == [(own, "ALARM")]
 
 
@@ -386,7 +386,7 @@ def test_an_alarm_of_a_kind_whose_tag_was_lost_is_not_ended_because_it_cannot_be
             "ebs_volume"
         }
         cloud.aws.evaluate_alarms()
-    own = [state for _, name, state in cloud.aws.notifications if name.endswith("/critical")]
+    own = [state for _, name, state in cloud.aws.notifications if ".critical/" in name]
     assert own == ["ALARM"]
 
 

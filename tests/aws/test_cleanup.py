@@ -43,9 +43,9 @@ def test_each_thing_that_is_left_is_named_with_the_command_that_removes_it(cloud
     deploy(cloud)
     cloud.aws.outputs["burstwatch-member"] = {}
     cloud.aws.logs["Burstwatch-BurstWatchSweepFunctionLogs-x"] = []
-    put_alarm(cloud, "burstwatch/burstwatch/db/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/db/vol-1/burstwatch")
     put_alarm(cloud, "burstwatch-burstwatch-stale-data")
-    put_alarm(cloud, "burstwatch/other/db/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/db/vol-1/other")
     volume = cloud.aws.add_volume("gp2", 100)
     cloud.aws.regions["us-east-1"].volumes[volume]["Tags"] = [
         {"Key": "burstwatch:snooze", "Value": "x"}
@@ -58,7 +58,7 @@ def test_each_thing_that_is_left_is_named_with_the_command_that_removes_it(cloud
         "aws cloudformation delete-stack --stack-name Burstwatch"
     )
     assert "burstwatch-member (CREATE_COMPLETE)" in removed
-    assert removed["burstwatch/burstwatch/db/vol-1/critical"] == (
+    assert removed["burstwatch.critical/db/vol-1/burstwatch"] == (
         "burstwatch cleanup --deployment burstwatch --yes"
     )
     assert "aws cloudwatch delete-alarms" in removed["burstwatch-burstwatch-stale-data"]
@@ -88,19 +88,19 @@ def test_what_may_not_be_looked_for_is_said_and_hides_nothing(
     cloud: Cloud, operation: str, part: str
 ) -> None:
     deploy(cloud)
-    put_alarm(cloud, "burstwatch/burstwatch/db/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/db/vol-1/burstwatch")
     cloud.aws.denied.add(operation)
     code, out, err = burstwatch(cloud, "cleanup")
     assert code == 1
     assert f"burstwatch: {part}: {operation}: AccessDenied" in err
-    assert ("burstwatch/burstwatch/db/vol-1/critical" in out) == (operation != "DescribeAlarms")
+    assert ("burstwatch.critical/db/vol-1/burstwatch" in out) == (operation != "DescribeAlarms")
 
 
 def test_what_another_deployment_has_is_not_offered(cloud: Cloud) -> None:
     cloud.aws.outputs["Burstwatch-eu"] = {}
     cloud.aws.outputs["burstwatch-member"] = {}
     put_alarm(cloud, "burstwatch-burstwatch-eu-not-paged")
-    put_alarm(cloud, "burstwatch/burstwatch-eu/db/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/db/vol-1/burstwatch-eu")
     code, out, _ = burstwatch(cloud, "cleanup")
     assert (code, out) == (0, "nothing of burstwatch is left in 123456789012/us-east-1\n")
     code, out, _ = burstwatch(
@@ -111,10 +111,10 @@ def test_what_another_deployment_has_is_not_offered(cloud: Cloud) -> None:
 
 
 def test_alarms_are_listed_and_deleted_only_where_somebody_says_yes(cloud: Cloud) -> None:
-    names = [f"burstwatch/burstwatch/a/r/ebs_volume/vol-{n}/critical" for n in range(120)]
+    names = [f"burstwatch.critical/a/r/ebs_volume/vol-{n}/burstwatch" for n in range(120)]
     for name in names:
         put_alarm(cloud, name)
-    put_alarm(cloud, "burstwatch/other/a/r/ebs_volume/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/a/r/ebs_volume/vol-1/other")
     for flags in (["--json"], []):
         code, listed, _ = burstwatch(cloud, "cleanup", *flags)
         assert code == 1
@@ -130,7 +130,7 @@ def test_alarms_are_listed_and_deleted_only_where_somebody_says_yes(cloud: Cloud
     ("answer", "left"), [("", 1), ("n", 1), ("what?", 1), ("y", 0), ("YES", 0)]
 )
 def test_on_a_terminal_it_asks_before_it_deletes(cloud: Cloud, answer: str, left: int) -> None:
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/vol-1/burstwatch")
     asked: list[str] = []
 
     def ask(question: str) -> str:
@@ -148,31 +148,31 @@ def test_alarms_of_a_unit_that_is_still_swept_are_not_deleted(
 ) -> None:
     watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
     run_sweep(cloud)
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/vol-1/burstwatch")
     cloud.clock.now += 60
     code, out, err = burstwatch(cloud, "cleanup", *flags, ask=lambda _: "y")
     assert code == 1
-    assert "burstwatch/burstwatch/vol-1/critical" in out
+    assert "burstwatch.critical/vol-1/burstwatch" in out
     assert "a sweep of 123456789012/us-east-1 completed 1 min ago, so nothing is deleted" in err
-    assert "burstwatch/burstwatch/vol-1/critical" in cloud.aws.regions["us-east-1"].alarms
+    assert "burstwatch.critical/vol-1/burstwatch" in cloud.aws.regions["us-east-1"].alarms
     # Its sweeps have ended, or somebody knows what they do.
     cloud.clock.now += 600
     burstwatch(cloud, "cleanup", *flags, ask=lambda _: "y")
-    assert "burstwatch/burstwatch/vol-1/critical" not in cloud.aws.regions["us-east-1"].alarms
+    assert "burstwatch.critical/vol-1/burstwatch" not in cloud.aws.regions["us-east-1"].alarms
 
 
 def test_where_heartbeats_cannot_be_read_nothing_is_deleted(cloud: Cloud) -> None:
     watch_heartbeat(cloud, "burstwatch", str(cloud.unit))
-    put_alarm(cloud, "burstwatch/burstwatch/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/vol-1/burstwatch")
     cloud.aws.denied = {"GetMetricData"}
     code, _, err = burstwatch(cloud, "cleanup", ask=lambda _: "y")
     assert code == 1
     assert "whether sweeps go on cannot be read" in err
-    assert "burstwatch/burstwatch/vol-1/critical" in cloud.aws.regions["us-east-1"].alarms
+    assert "burstwatch.critical/vol-1/burstwatch" in cloud.aws.regions["us-east-1"].alarms
 
 
 def test_alarms_that_may_not_be_deleted_are_not_counted_and_each_is_named(cloud: Cloud) -> None:
-    names = [f"burstwatch/burstwatch/vol-{number}/critical" for number in range(3)]
+    names = [f"burstwatch.critical/vol-{number}/burstwatch" for number in range(3)]
     for name in names:
         put_alarm(cloud, name)
     cloud.aws.denied = {"DeleteAlarms"}
@@ -186,7 +186,7 @@ def test_alarms_that_may_not_be_deleted_are_not_counted_and_each_is_named(cloud:
 
 def test_of_one_unit_only_its_alarms_are_listed(cloud: Cloud) -> None:
     deploy(cloud)
-    volume_alarm = "burstwatch/burstwatch/db/vol-1/critical"
+    volume_alarm = "burstwatch.critical/db/vol-1/burstwatch"
     put_alarm(cloud, volume_alarm)
     whole = burstwatch(cloud, "cleanup", "--json")[1].splitlines()
     code, out, _ = burstwatch(cloud, "cleanup", "--json", "--unit", str(cloud.unit))
@@ -197,7 +197,7 @@ def test_of_one_unit_only_its_alarms_are_listed(cloud: Cloud) -> None:
 
 def test_deleting_the_alarms_of_one_unit_leaves_the_others(cloud: Cloud) -> None:
     gone, kept = (
-        f"burstwatch/burstwatch@{unit}/vol-1/critical"
+        f"burstwatch@{unit}.critical/vol-1/burstwatch"
         for unit in ("222222222222.us-east-1", "222222222222.eu-west-1")
     )
     put_alarm(cloud, gone)

@@ -146,7 +146,7 @@ def test_an_episode_that_ended_in_unlimited_mode_is_not_measured_by_what_is_owed
     thing = replace(KIND.inventory.identify(item), unit=str(cloud.unit))
     (resource,) = KIND.describe(thing, FOUND, NOW)
     alarm = Alarm(
-        name=f"burstwatch/burstwatch/{resource.id}/critical", kind=KIND.name, resource_id=resource.id,
+        name=f"burstwatch.critical/{resource.id}/burstwatch", kind=KIND.name, resource_id=resource.id,
         severity="critical", state="OK", state_since=NOW - 600, is_enabled=True,
         timeline=Timeline(opened_s=NOW - 7_200, paged_s=NOW - 7_000, empty_s=NOW - 3_600),
     )  # fmt: skip

@@ -248,7 +248,7 @@ def test_a_command_needs_only_the_permissions_of_its_policy(
     deployed.aws.outputs["Burstwatch"]["LogGroupName"] = "sweeps"
     deployed.aws.logs["sweeps"] = []
     deployed.clients("cloudwatch").put_metric_alarm(
-        AlarmName="burstwatch/burstwatch/vol-1/critical", Namespace="Burstwatch", MetricName="Severity",
+        AlarmName="burstwatch.critical/vol-1/burstwatch", Namespace="Burstwatch", MetricName="Severity",
         Dimensions=[{"Name": "ResourceId", "Value": "vol-1"}], Statistic="Maximum", Period=60, EvaluationPeriods=1,
         Threshold=2, ComparisonOperator="GreaterThanOrEqualToThreshold",
     )  # fmt: skip

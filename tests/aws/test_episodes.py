@@ -255,11 +255,11 @@ def test_the_three_changes_are_those_of_the_resources_that_were_empty_for_longes
 def test_every_alarm_of_a_resource_knows_the_page_of_its_episode(cloud: Cloud) -> None:
     victim = live(cloud, find_kinds()["ec2_instance_ebs"])  # a warning, and then a page
     told = zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True)
-    ended = {name.rpartition("/")[2]: text for (_, name, state), text in told if state == "OK"}
-    assert ended.keys() == {"warning", "critical"}
+    ended = {name.partition("/")[0]: text for (_, name, state), text in told if state == "OK"}
+    assert ended.keys() == {"burstwatch.warning", "burstwatch.critical"}
     assert all(", paged 2" in text for text in ended.values())
     # So the episode is one with a page, whichever of them is deleted last.
-    times = read_timeline(ended["warning"], made_at=0.0)
+    times = read_timeline(ended["burstwatch.warning"], made_at=0.0)
     alarm = alarm_of(victim.id, "warning", times)
     assert of_alarms([alarm], unit="", closed_s=None).severity == "critical"
 
@@ -298,7 +298,9 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
         cloud.aws.evaluate_alarms()
     told = list(zip(cloud.aws.notifications, cloud.aws.descriptions, strict=True))
     (over,) = [
-        text for (_, name, state), text in told if "many_at_once/critical" in name and state == "OK"
+        text
+        for (_, name, state), text in told
+        if ".critical/many_at_once" in name and state == "OK"
     ]
     assert over.startswith("RESOLVED many resources: only a few are still critical (")
     # No alarm ends before its text tells it.
@@ -308,10 +310,26 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
 
 
 def test_an_open_episode_has_the_name_and_the_unit_of_its_alarm() -> None:
-    assert parse_alarm_name("burstwatch/prod/db/vol-1/critical") == ("", "db")
-    assert parse_alarm_name("burstwatch/prod/vol-1/critical") == ("", "")
-    name = "burstwatch/prod@222222222222.eu-west-1/db/vol-1/critical"
-    assert parse_alarm_name(name) == ("222222222222/eu-west-1", "db")
+    at = "222222222222.eu-west-1"
+    names = {
+        "burstwatch.critical/db/vol-1/prod": ("", "db"),
+        "burstwatch.critical/vol-1/prod": ("", ""),
+        f"burstwatch@{at}.critical/db runs out/vol-1/prod": ("222222222222/eu-west-1", "db"),
+        # As they were called until December 2026.
+        "burstwatch/prod/db runs out, then 300 of 3,000 IOPS/vol-1/critical": ("", "db"),
+        "burstwatch/prod/vol-1/critical": ("", ""),
+        f"burstwatch/prod@{at}/db/vol-1/critical": ("222222222222/eu-west-1", "db"),
+    }
+    for name, (unit, resource_name) in names.items():
+        parts = parse_alarm_name(name)
+        assert parts is not None, name
+        assert (parts.unit, parts.resource_name) == (unit, resource_name)
+        assert (parts.severity, parts.deployment) == ("critical", "prod")
+    for name in (
+        "burstwatch-prod-not-paged", "orders/critical", "burstwatch.critical", "burstwatch/prod/db/vol-1/of-somebody",
+        "burstwatchX.critical/db/vol-1/prod", "burstwatch.critical/prod", "burstwatch.exhausted/db/vol-1/prod", "",
+    ):  # fmt: skip
+        assert parse_alarm_name(name) is None, name
 
 
 def test_an_alarm_that_somebody_silenced_by_hand_stays_so(cloud: Cloud) -> None:

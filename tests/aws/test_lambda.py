@@ -46,7 +46,7 @@ def test_the_function_does_a_step_of_a_drill_and_sweeps_nothing(
     function = load("lambdas.sweep")
     asked = {"id": "drill-1", "severity": "critical", "step": "ready"}
     assert function.handler({"drill": asked}, Context()) == {
-        "alarm": "burstwatch/test/drill-1/critical",
+        "alarm": "burstwatch.critical/drill-1/test",
         "topic": "arn:aws:sns:us-east-1:123456789012:page",
         "detail": "the function of deployment test answers",
     }
@@ -275,11 +275,11 @@ def answers(aws_env: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_deleting_the_stack_deletes_its_alarms_and_no_other(
     cloud: Cloud, answers: list[dict[str, Any]]
 ) -> None:
-    put_alarm(cloud, "burstwatch/burstwatch/a/r/ebs_volume/vol-1/critical")
-    put_alarm(cloud, "burstwatch/other/a/r/ebs_volume/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/a/r/ebs_volume/vol-1/burstwatch")
+    put_alarm(cloud, "burstwatch.critical/a/r/ebs_volume/vol-1/other")
     load("lambdas.cleanup").handler(deletion(), Context())
     assert list(cloud.aws.regions["us-east-1"].alarms) == [
-        "burstwatch/other/a/r/ebs_volume/vol-1/critical"
+        "burstwatch.critical/a/r/ebs_volume/vol-1/other"
     ]
     assert answers[0]["Status"] == "SUCCESS"
 
@@ -287,7 +287,7 @@ def test_deleting_the_stack_deletes_its_alarms_and_no_other(
 def test_creating_the_stack_deletes_nothing_and_answers(
     cloud: Cloud, answers: list[dict[str, Any]]
 ) -> None:
-    put_alarm(cloud, "burstwatch/burstwatch/a/r/ebs_volume/vol-1/critical")
+    put_alarm(cloud, "burstwatch.critical/a/r/ebs_volume/vol-1/burstwatch")
     load("lambdas.cleanup").handler(deletion("Create"), Context())
     assert len(cloud.aws.regions["us-east-1"].alarms) == 1
     assert answers[0]["Status"] == "SUCCESS"

@@ -8,7 +8,7 @@ import pytest
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics, other_counts
-from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.masses import a_minute, draining, with_mass
 from tests.aws.sweeping import (
     CONFIG,
     EFFECT,
@@ -35,8 +35,10 @@ def test_from_twenty_at_once_there_is_one_page_with_the_worst_ten_and_no_page_ea
     made = run_sweep(cloud)
     cloud.aws.evaluate_alarms()
     assert made.created == (("123456789012/us-east-1#many_at_once.critical", "critical"),)
-    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
-    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
+    assert alarms(cloud) == {"burstwatch.critical/many_at_once/burstwatch": "ALARM"}
+    assert cloud.aws.notifications == [
+        (TOPIC, "burstwatch.critical/many_at_once/burstwatch", "ALARM")
+    ]
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
         "CRITICAL 25 resources: credits run out, the first in "
@@ -53,7 +55,7 @@ def test_nobody_loses_an_alarm_when_the_mass_begins(cloud: Cloud) -> None:
     before = set(alarms(cloud))
     draining(cloud, 5, percent=20)
     run_sweep(cloud, config=with_mass(5))
-    assert set(alarms(cloud)) == before | {f"{PREFIX}/many_at_once/critical"}
+    assert set(alarms(cloud)) == before | {"burstwatch.critical/many_at_once/burstwatch"}
     assert "DeleteAlarms" not in operations(cloud)
 
 
@@ -62,7 +64,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
     calm, hot = draining(cloud, 5, percent=30), draining(cloud, 1, percent=20)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+    assert set(alarms(cloud)) == {"burstwatch.critical/many_at_once/burstwatch"}
     for _ in range(40):
         now = cloud.clock.now
         a_minute(cloud, calm, iops=0)
@@ -70,7 +72,7 @@ def test_when_few_are_left_the_mass_ends_and_those_get_their_own(cloud: Cloud) -
         a_minute(cloud, hot, iops=1_000)
         run_sweep(cloud, schedule, config=config)
         cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/db {EFFECT}/{hot[0].id}/critical"}
+    assert set(alarms(cloud)) == {f"burstwatch.critical/db {EFFECT}/{hot[0].id}/burstwatch"}
     mass = [change[2] for change in cloud.aws.notifications if "/many_at_once/" in change[1]]
     assert mass == ["ALARM", "OK"]
 
@@ -91,7 +93,7 @@ def test_a_mass_is_held_where_only_the_hot_ones_of_a_calm_fleet_cannot_be_judged
         cloud.aws.evaluate_alarms()
     verdicts = [assessment.verdict for _, assessment in found.assessments.values()]
     assert verdicts.count("unknown") < len(verdicts) / 4  # the calm ones are not asked again yet
-    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
+    assert alarms(cloud) == {"burstwatch.critical/many_at_once/burstwatch": "ALARM"}
 
 
 def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_it(
@@ -108,8 +110,8 @@ def test_while_a_mass_is_held_nobody_gets_one_of_their_own_and_no_warning_ends_i
         run_sweep(cloud, config=config)
         cloud.aws.evaluate_alarms()
     assert alarms(cloud) == {
-        f"{PREFIX}/many_at_once/critical": "ALARM",
-        f"{PREFIX}/many_at_once/warning": "ALARM",
+        "burstwatch.critical/many_at_once/burstwatch": "ALARM",
+        "burstwatch.warning/many_at_once/burstwatch": "ALARM",
     }
 
 
@@ -122,7 +124,7 @@ def test_some_that_can_never_be_judged_do_not_hold_a_mass_for_ever(cloud: Cloud)
     hot = draining(cloud, 6, percent=30)
     run_sweep(cloud, schedule, config=config)
     cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+    assert set(alarms(cloud)) == {"burstwatch.critical/many_at_once/burstwatch"}
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         swept = run_sweep(cloud, schedule, config=config)
@@ -142,14 +144,16 @@ def test_a_maintenance_window_that_opens_ends_no_mass(cloud: Cloud) -> None:
         cloud.clock.now += 60
         run_sweep(cloud, config=config)
         cloud.aws.evaluate_alarms()
-    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
+    assert alarms(cloud) == {"burstwatch.critical/many_at_once/burstwatch": "ALARM"}
 
 
 def test_many_warnings_are_one_notice(cloud: Cloud) -> None:
     draining(cloud, 6, percent=70)
     run_sweep(cloud, config=with_mass(5))
     cloud.aws.evaluate_alarms()
-    assert cloud.aws.notifications == [(NOTICE, f"{PREFIX}/many_at_once/warning", "ALARM")]
+    assert cloud.aws.notifications == [
+        (NOTICE, "burstwatch.warning/many_at_once/burstwatch", "ALARM")
+    ]
 
 
 def test_no_sweep_makes_more_than_fifty_alarms_and_the_next_makes_the_rest(cloud: Cloud) -> None:
@@ -200,7 +204,7 @@ def test_every_notification_on_page_and_notice_is_an_alarm_by_one_name(cloud: Cl
     for minute in range(140):
         disk.minute(iops=3_000 if minute < 25 else 50)
         run_sweep(cloud, schedule, config=config)
-        names = {alarm.name for alarm in read_alarms(cloud.clients, "burstwatch/burstwatch/")}
+        names = {alarm.name for alarm in read_alarms(cloud.clients, "burstwatch.")}
         assert names == set(alarms(cloud))
         cloud.aws.evaluate_alarms()
     told: dict[tuple[str, str], list[str]] = {}

@@ -15,7 +15,7 @@ from burstwatch.aws.alarms.api import (
 )
 from burstwatch.aws.look.memory import Memory
 from tests.aws.chronic import play
-from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.masses import a_minute, draining, with_mass
 from tests.aws.sweeping import EFFECT, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
@@ -68,7 +68,10 @@ def test_a_volume_that_rises_ten_minutes_after_the_others_is_paged_by_its_name(
     empty, late = draining(cloud, 6, percent=0), Disk(cloud, percent=100)
     sweep_minutes(cloud, [*empty, late], 16, mass_from=5, memory=Memory())
     pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
-    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db {EFFECT}/{late.id}/critical"]
+    assert pages == [
+        "burstwatch.critical/many_at_once/burstwatch",
+        f"burstwatch.critical/db {EFFECT}/{late.id}/burstwatch",
+    ]
 
 
 def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(cloud: Cloud) -> None:
@@ -81,7 +84,7 @@ def test_what_rises_within_the_same_minutes_joins_and_is_counted_in_the_text(clo
         volume = cloud.aws.regions["us-east-1"].volumes[disk.id]
         volume["Attachments"] = [{**listed[0], "VolumeId": disk.id}]
     sweep_minutes(cloud, [*soon, *later], 1, mass_from=5)
-    assert set(alarms(cloud)) == {f"{PREFIX}/many_at_once/critical"}
+    assert set(alarms(cloud)) == {"burstwatch.critical/many_at_once/burstwatch"}
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith(
         "CRITICAL 7 resources: credits run out, the first in "
@@ -93,7 +96,10 @@ def test_a_second_rise_gets_a_mass_alarm_of_its_own(cloud: Cloud) -> None:
     second = [Disk(cloud, percent=100) for _ in range(6)]
     sweep_minutes(cloud, [*first, *second], 17, mass_from=5, memory=Memory())
     raised = {name for name, state in alarms(cloud).items() if state == "ALARM"}
-    assert raised >= {f"{PREFIX}/many_at_once/critical", f"{PREFIX}/many_at_once_2/critical"}
+    assert raised >= {
+        "burstwatch.critical/many_at_once/burstwatch",
+        "burstwatch.critical/many_at_once_2/burstwatch",
+    }
     assert not any("/db/" in name for name in raised if name.endswith("critical"))
 
 
@@ -104,10 +110,10 @@ def test_what_has_been_empty_for_hours_has_an_alarm_apart_and_hides_no_burn_of_t
     burning = draining(cloud, 1, percent=20)[0]
     run_sweep(cloud, config=with_mass(5))
     assert set(alarms(cloud)) == {
-        f"{PREFIX}/long_empty/critical",
-        f"{PREFIX}/db {EFFECT}/{burning.id}/critical",
+        "burstwatch.critical/long_empty/burstwatch",
+        f"burstwatch.critical/db {EFFECT}/{burning.id}/burstwatch",
     }
-    text = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/long_empty/critical"]
+    text = cloud.aws.regions["us-east-1"].alarms["burstwatch.critical/long_empty/burstwatch"]
     assert text["AlarmDescription"].startswith("CRITICAL 6 resources: no credits for hours (")
 
 
@@ -123,7 +129,7 @@ def test_what_is_seen_empty_within_the_same_minutes_joins_those_that_have_been_e
     for disk in disks[:2]:
         volumes[disk.id]["Attachments"] = attachments[disk.id]
     sweep_minutes(cloud, disks, 1, mass_from=5)
-    assert set(alarms(cloud)) == {f"{PREFIX}/long_empty/critical"}
+    assert set(alarms(cloud)) == {"burstwatch.critical/long_empty/burstwatch"}
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
     assert alarm["AlarmDescription"].startswith("CRITICAL 8 resources: no credits for hours (")
 
@@ -142,7 +148,7 @@ def test_a_mass_is_not_over_because_a_sweep_that_has_just_started_cannot_list_it
     assert [state for _, _, state in cloud.aws.notifications] == ["ALARM"]
     cloud.aws.denied = set()
     run_sweep(cloud, Memory(), config=with_mass(5))
-    assert alarms(cloud) == {f"{PREFIX}/many_at_once/critical": "ALARM"}
+    assert alarms(cloud) == {"burstwatch.critical/many_at_once/burstwatch": "ALARM"}
 
 
 def test_whoever_an_alarm_may_stand_for_is_not_paged_again_while_its_tags_cannot_be_read(
@@ -153,7 +159,9 @@ def test_whoever_an_alarm_may_stand_for_is_not_paged_again_while_its_tags_cannot
     cloud.aws.evaluate_alarms()
     cloud.aws.denied = {"ListTagsForResource"}
     sweep_minutes(cloud, disks, 12, mass_from=5)
-    assert [name for _, name, _ in cloud.aws.notifications] == [f"{PREFIX}/many_at_once/critical"]
+    assert [name for _, name, _ in cloud.aws.notifications] == [
+        "burstwatch.critical/many_at_once/burstwatch"
+    ]
 
 
 def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
@@ -169,7 +177,10 @@ def test_a_volume_of_a_mass_that_recovers_and_burns_again_is_paged_by_its_name(
         run_sweep(cloud, memory, config=config)
         cloud.aws.evaluate_alarms()
     pages = [name for topic, name, state in cloud.aws.notifications if topic == TOPIC]
-    assert pages == [f"{PREFIX}/many_at_once/critical", f"{PREFIX}/db {EFFECT}/{back.id}/critical"]
+    assert pages == [
+        "burstwatch.critical/many_at_once/burstwatch",
+        f"burstwatch.critical/db {EFFECT}/{back.id}/burstwatch",
+    ]
     assert {state for _, _, state in cloud.aws.notifications} == {"ALARM"}
 
 
@@ -186,7 +197,7 @@ def test_where_it_cannot_be_read_whom_a_mass_stands_for_it_is_held_and_others_ar
         cloud.aws.evaluate_alarms()
         assert not swept.completed  # who knows whom it stands for?
     assert {name: state for name, state in alarms(cloud).items() if warned.id not in name} == {
-        f"{PREFIX}/many_at_once/critical": "ALARM"
+        "burstwatch.critical/many_at_once/burstwatch": "ALARM"
     }
 
 
@@ -199,7 +210,9 @@ def test_where_it_cannot_be_written_whom_a_mass_stands_for_it_neither_ends_nor_b
         a_minute(cloud, disks, iops=3_000)
         assert not run_sweep(cloud, memory, config=with_mass(5)).completed
         cloud.aws.evaluate_alarms()
-    assert cloud.aws.notifications == [(TOPIC, f"{PREFIX}/many_at_once/critical", "ALARM")]
+    assert cloud.aws.notifications == [
+        (TOPIC, "burstwatch.critical/many_at_once/burstwatch", "ALARM")
+    ]
 
 
 @pytest.mark.parametrize("operation", ["DescribeInstanceCreditSpecifications", "GetMetricData"])
@@ -228,13 +241,13 @@ def test_what_was_silent_for_hours_is_paged_by_its_name_beside_a_fleet_that_stay
     empty_for_hours(cloud, 6)
     run_sweep(cloud, config=with_mass(5))
     cloud.aws.evaluate_alarms()
-    assert set(alarms(cloud)) == {f"{PREFIX}/long_empty/critical"}
+    assert set(alarms(cloud)) == {"burstwatch.critical/long_empty/burstwatch"}
     cloud.clock.now += 900
     (silent,) = empty_for_hours(cloud, 1)  # as one whose snooze has ended
     for back in range(16):
         silent.put(cloud.clock.now - 60 * back, 0, iops=300)
     run_sweep(cloud, config=with_mass(5))
-    assert f"{PREFIX}/db {EFFECT}/{silent.id}/critical" in alarms(cloud)
+    assert f"burstwatch.critical/db {EFFECT}/{silent.id}/burstwatch" in alarms(cloud)
 
 
 @pytest.mark.many

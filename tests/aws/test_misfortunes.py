@@ -86,7 +86,7 @@ def test_what_is_judged_before_its_past_was_read_ends_no_alarm(cloud: Cloud) -> 
     well = replace(assessment, verdict="ok")
     there = [
         Alarm(
-            name=f"burstwatch/burstwatch/{guess}/critical", kind="ebs_volume", resource_id=guess,
+            name=f"burstwatch.critical/{guess}/burstwatch", kind="ebs_volume", resource_id=guess,
             severity="critical", state="ALARM", state_since=NOW - 600, is_enabled=True,
             timeline=Timeline(opened_s=NOW - 600),
         )
@@ -136,7 +136,7 @@ def test_a_deleted_topic_is_named_when_an_alarm_is_made_for_it(cloud: Cloud) -> 
     cloud.aws.deleted_topics = {TOPIC, EVENTS}
     disk = hot(cloud)
     swept = run_sweep(cloud)
-    assert f"burstwatch/burstwatch/db {EFFECT}/{disk.id}/critical" in alarms(cloud)
+    assert f"burstwatch.critical/db {EFFECT}/{disk.id}/burstwatch" in alarms(cloud)
     parts = {problem.part: problem.error for problem in swept.problems}
     assert parts.keys() == {"topic page", f"event opened of {disk.id}"}
     assert all("NotFound" in error for error in parts.values())

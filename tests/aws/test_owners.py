@@ -91,7 +91,7 @@ def test_a_maintenance_window_makes_no_new_alarm_and_after_it_what_is_still_wron
             assert other_counts(swept.snapshot)["in_maintenance"] == 1
             assert fleet_metrics(swept)["ResourcesCritical"] == 0
             assert alarms(cloud) == {}
-    assert [name.rpartition("/")[2] for name in alarms(cloud)] == ["critical"]
+    assert [name.partition("/")[0] for name in alarms(cloud)] == ["burstwatch.critical"]
 
 
 def test_what_was_said_before_the_window_is_still_counted_in_it(cloud: Cloud) -> None:

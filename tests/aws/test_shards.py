@@ -16,7 +16,7 @@ from burstwatch.aws.watched.units import UnitSpec, connect
 from burstwatch.config import Config
 from burstwatch.kinds import find_kinds
 from burstwatch.shards import COUNTS, WHOLE, Shard, parse_shard, shards_of
-from tests.aws.masses import PREFIX, a_minute, draining, with_mass
+from tests.aws.masses import a_minute, draining, with_mass
 from tests.aws.sweeping import CONFIG, EFFECT, EVERY_KIND, TOPIC, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 
@@ -156,7 +156,7 @@ def test_a_shard_reads_its_own_modifications_and_all_of_them_only_where_it_has_n
 def test_an_alarm_that_another_sweep_has_deleted_is_no_problem(cloud: Cloud) -> None:
     spread(cloud, 2, percent=20)
     run_sweep(cloud)
-    names = [*alarms(cloud), f"{PREFIX}/db {EFFECT}/vol-0/critical"]
+    names = [*alarms(cloud), f"burstwatch.critical/db {EFFECT}/vol-0/burstwatch"]
     assert delete_alarms(cloud.clients, names) == []
     assert alarms(cloud) == {}
     cloud.aws.denied = {"DeleteAlarms"}
@@ -174,7 +174,7 @@ def test_what_is_gone_ends_in_its_own_shard_and_nowhere_else(cloud: Cloud) -> No
         cloud.clock.now += 60
         swept = sweep_all(cloud, units, 4)
         assert all(one.completed and not one.problems for one in swept)
-    assert before - set(alarms(cloud)) == {f"{PREFIX}/db {EFFECT}/{gone.id}/critical"}
+    assert before - set(alarms(cloud)) == {f"burstwatch.critical/db {EFFECT}/{gone.id}/burstwatch"}
 
 
 def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) -> None:
@@ -189,10 +189,14 @@ def test_each_shard_has_a_mass_alarm_of_its_own_from_its_share_on(cloud: Cloud) 
     left = [d.id for d in hot if d.id in cloud.aws.regions["us-east-1"].volumes]
     by_shard = {one: [i for i in left if one.owns(i)] for one in shards_of(4)}
     assert sorted(map(len, by_shard.values())) == [2, 5, 5, 5]
-    mass = {f"{PREFIX}/{mass_name(one)}/critical" for one in shards_of(4) if one != few}
-    own = {f"{PREFIX}/db {EFFECT}/{one}/critical" for one in by_shard[few]}
+    mass = {
+        f"burstwatch.critical/{mass_name(one)}/burstwatch" for one in shards_of(4) if one != few
+    }
+    own = {f"burstwatch.critical/db {EFFECT}/{one}/burstwatch" for one in by_shard[few]}
     assert alarms(cloud) == dict.fromkeys(mass | own, "ALARM")
-    described = cloud.aws.regions["us-east-1"].alarms[f"{PREFIX}/many_at_once-1-of-4/critical"]
+    described = cloud.aws.regions["us-east-1"].alarms[
+        "burstwatch.critical/many_at_once-1-of-4/burstwatch"
+    ]
     assert "\nWhere: 123456789012/us-east-1 (shard 1/4 of it)" in described["AlarmDescription"]
 
 
@@ -205,7 +209,7 @@ def test_a_shard_that_does_not_run_ends_no_alarm_and_the_others_end_theirs(cloud
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         sweep_all(cloud, units, 4, config=config, without=dead)
-    assert alarms(cloud) == {f"{PREFIX}/{mass_name(dead)}/critical": "ALARM"}
+    assert alarms(cloud) == {f"burstwatch.critical/{mass_name(dead)}/burstwatch": "ALARM"}
     for _ in range(30):
         a_minute(cloud, hot, iops=0)
         sweep_all(cloud, units, 4, config=config)
@@ -228,11 +232,11 @@ def test_another_number_of_shards_takes_the_alarms_over_and_ends_the_mass_of_the
     for _ in range(5):
         cloud.clock.now += 60
         assert not any(one.problems for one in sweep_all(cloud, units, after, config=config))
-    single = {f"{PREFIX}/db {EFFECT}/{disk.id}/warning" for disk in warned}
+    single = {f"burstwatch.warning/db {EFFECT}/{disk.id}/burstwatch" for disk in warned}
     new = set(alarms(cloud))
     assert single <= old & new
     names = {mass_name(one) for one in shards_of(after)}
-    assert new - single == {f"{PREFIX}/{name}/critical" for name in names}
+    assert new - single == {f"burstwatch.critical/{name}/burstwatch" for name in names}
     assert len(cloud.aws.notifications) == len(set(cloud.aws.notifications))  # nobody is told twice
 
 

@@ -37,7 +37,7 @@ def burn(cloud: Cloud, count: int = 1) -> None:
 def tags_of_ours(cloud: Cloud) -> dict[str, dict[str, str]]:
     region = cloud.aws.regions["us-east-1"]
     return {
-        name: region.alarm_tags[name] for name in region.alarms if name.startswith("burstwatch/")
+        name: region.alarm_tags[name] for name in region.alarms if name.startswith("burstwatch.")
     }
 
 

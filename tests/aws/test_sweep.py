@@ -37,10 +37,10 @@ def test_one_incident_is_one_page_that_resolves_once_and_leaves_nothing(cloud: C
         if minute == 24:
             assert list(alarms(cloud).values()) == ["ALARM"]
     assert deepest < 20
-    prefix = f"burstwatch/burstwatch/db {EFFECT}/{disk.id}"
+    name = f"burstwatch.critical/db {EFFECT}/{disk.id}/burstwatch"
     paged = [change for change in cloud.aws.notifications if change[0] == TOPIC]
     noticed = [change for change in cloud.aws.notifications if change[0] == NOTICE]
-    assert paged == [(TOPIC, f"{prefix}/critical", state) for state in ("ALARM", "OK")]
+    assert paged == [(TOPIC, name, state) for state in ("ALARM", "OK")]
     assert (
         noticed == []
     )  # it was not looked at while it was only a warning, and none follows a page
@@ -103,19 +103,19 @@ def test_a_sweep_that_died_between_the_two_severities_is_made_good_by_the_next(
     cloud: Cloud,
 ) -> None:
     disk = Disk(cloud, percent=90)
-    while not any(name.endswith("/critical") for name in alarms(cloud)):
+    while not any(".critical/" in name for name in alarms(cloud)):
         disk.minute(iops=3_000)
         run_sweep(cloud)
     both = set(alarms(cloud))
-    assert {name.rsplit("/")[-1] for name in both} == {"critical", "warning"}
-    page = next(name for name in both if name.endswith("/critical"))
+    assert {name.split("/")[0] for name in both} == {"burstwatch.critical", "burstwatch.warning"}
+    page = next(name for name in both if ".critical/" in name)
     del cloud.aws.regions["us-east-1"].alarms[page]
     run_sweep(cloud)
     assert set(alarms(cloud)) == both
 
 
 def test_an_alarm_under_our_prefix_that_we_would_not_name_so_is_left_alone(cloud: Cloud) -> None:
-    name = "burstwatch/burstwatch/db/vol-1/of-somebody"
+    name = "burstwatch.of-somebody/db/vol-1/burstwatch"
     cloud.clients("cloudwatch").put_metric_alarm(
         AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",
         Period=60, EvaluationPeriods=1, Threshold=1.0, AlarmActions=[], OKActions=[],
@@ -251,7 +251,7 @@ def test_when_the_alarms_cannot_be_read_none_is_made_or_deleted(cloud: Cloud) ->
 def test_alarms_of_others_are_never_touched(cloud: Cloud) -> None:
     Disk(cloud, percent=90)
     foreign = {
-        "AlarmName": "burstwatch/other/123456789012/us-east-1/ebs_volume/vol-1/critical",
+        "AlarmName": "burstwatch.critical/123456789012/us-east-1/ebs_volume/vol-1/other",
         "Namespace": "Burstwatch", "MetricName": "Severity", "Period": 60, "Threshold": 3.0,
         "Dimensions": [{"Name": "Kind", "Value": "ebs_volume"}, {"Name": "ResourceId", "Value": "vol-1"}],
         "AlarmActions": [], "OKActions": [],
@@ -260,7 +260,7 @@ def test_alarms_of_others_are_never_touched(cloud: Cloud) -> None:
         **foreign, EvaluationPeriods=1, Statistic="Maximum",
         ComparisonOperator="GreaterThanOrEqualToThreshold",
     )  # fmt: skip
-    name = "burstwatch/other/123456789012/us-east-1/ebs_volume/vol-1/critical"
+    name = "burstwatch.critical/123456789012/us-east-1/ebs_volume/vol-1/other"
     cloud.aws.regions["us-east-1"].alarms[name]["StateValue"] = "OK"
     for _ in range(5):
         cloud.clock.now += 60

@@ -87,7 +87,7 @@ def test_the_alarm_resolves_when_there_is_room_again_and_the_resource_has_its_ow
     for _ in range(4):
         disk.minute(iops=3_000)
         told += sweep_and_evaluate(cloud, memory)
-    own = f"burstwatch/burstwatch/orders {EFFECT}/{disk.id}/critical"
+    own = f"burstwatch.critical/orders {EFFECT}/{disk.id}/burstwatch"
     assert set(told) == {
         (TOPIC, own, "ALARM"),
         (TOPIC, standby_name("burstwatch", NOT_PAGED), "OK"),
@@ -120,7 +120,7 @@ def test_what_silences_a_page_is_told_on_the_other_topic(
     deploy_standby(cloud)
     disk, memory = critical_disk(cloud, "orders"), Memory()
     sweep_and_evaluate(cloud, memory)
-    own = f"burstwatch/burstwatch/orders {EFFECT}/{disk.id}/critical"
+    own = f"burstwatch.critical/orders {EFFECT}/{disk.id}/burstwatch"
     silence(cloud, own)
     disk.minute(iops=3_000)
     memory.heard_at -= HEARING_S  # an hour later

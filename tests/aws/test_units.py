@@ -1,11 +1,13 @@
 """Several accounts and regions from one deployment: each for itself, all kept at home."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.alarms.episodes import open_episodes
+from burstwatch.aws.client.names import EVERY_ALARM, parse_alarm_name
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.aws.sweep.units import Units
@@ -49,7 +51,7 @@ def test_a_member_account_is_read_through_its_role_and_alarmed_at_home(cloud: Cl
     swept = sweep_unit(cloud, units, SPEC)
     assert swept.completed
     assert list(alarms(cloud)) == [
-        f"burstwatch/burstwatch@{MEMBER}.us-east-1/db/{disk.id}/critical"
+        f"burstwatch@{MEMBER}.us-east-1.critical/db/{disk.id}/burstwatch"
     ]
     assert heartbeats(cloud) == {f"{MEMBER}/us-east-1"}
 
@@ -67,9 +69,8 @@ def put_minute(cloud: Cloud, region: str, at: float, *, percent: float, iops: fl
         cloud.aws.put("AWS/RDS", name, of_it, at, value, region=region)
 
 
-def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
-    cloud: Cloud,
-) -> None:
+def two_databases_in_danger(cloud: Cloud) -> tuple[tuple[str, str], Callable[[], None]]:
+    """The same database in two regions, in danger in both; the regions, and what sweeps both."""
     regions = ("us-east-1", "eu-west-1")
     for region in regions:
         database = instance("orders-db", "postgres", storage_type="gp2")
@@ -84,11 +85,18 @@ def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
             assert sweep_unit(cloud, units, UnitSpec(region=region)).completed
         cloud.aws.evaluate_alarms()
 
+    return regions, sweep_both
+
+
+def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
+    cloud: Cloud,
+) -> None:
+    _, sweep_both = two_databases_in_danger(cloud)
     sweep_both()
-    at_home = f"burstwatch/burstwatch/{EFFECT}/orders-db/critical"
-    foreign = f"burstwatch/burstwatch@123456789012.eu-west-1/{EFFECT}/orders-db/critical"
+    at_home = f"burstwatch.critical/{EFFECT}/orders-db/burstwatch"
+    foreign = f"burstwatch@123456789012.eu-west-1.critical/{EFFECT}/orders-db/burstwatch"
     assert alarms(cloud) == {at_home: "ALARM", foreign: "ALARM"}
-    episodes = open_episodes(read_alarms(cloud.clients, "burstwatch/"))
+    episodes = open_episodes(read_alarms(cloud.clients, *EVERY_ALARM))
     assert {(one.unit, one.resource_id) for one in episodes} == {
         ("", "orders-db"), ("123456789012/eu-west-1", "orders-db"),
     }  # fmt: skip
@@ -98,6 +106,26 @@ def test_resources_of_one_id_in_two_units_have_alarms_and_episodes_of_their_own(
         cloud.clock.now += 60
     sweep_both()
     assert alarms(cloud) == {at_home: "OK", foreign: "ALARM"}
+
+
+def test_alarms_of_the_names_before_go_on_in_every_unit_and_nobody_is_paged_again(
+    cloud: Cloud,
+) -> None:
+    regions, sweep_both = two_databases_in_danger(cloud)
+    sweep_both()
+    kept = cloud.aws.regions["us-east-1"].alarms
+    names = [name for name in kept if parse_alarm_name(name)]
+    for name in names:
+        head, *middle, deployment = name.split("/")
+        unit, _, severity = head.removeprefix("burstwatch").rpartition(".")
+        before = "/".join([f"burstwatch/{deployment}{unit}", *middle, severity])
+        kept[before] = {**kept.pop(name), "AlarmName": before}
+    told = list(cloud.aws.notifications)
+    sweep_both()
+    assert len(names) == len(regions)
+    assert len(alarms(cloud)) == len(names)
+    assert all(name.startswith("burstwatch/") for name in alarms(cloud))
+    assert cloud.aws.notifications == told
 
 
 def test_the_role_is_assumed_again_before_its_credentials_end(cloud: Cloud) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from burstwatch.aws.client.names import parse_alarm_name
 from burstwatch.aws.look.memory import Memory
 from tests.aws.sweeping import Disk, run_sweep
 from tests.conftest import Cloud
@@ -60,11 +61,7 @@ def minute(cloud: Cloud, disks: list[Disk], memory: Memory, *, iops: float) -> N
 
 def ours(cloud: Cloud) -> dict[str, str]:
     alarms = cloud.aws.regions["us-east-1"].alarms
-    return {
-        name: alarm["StateValue"]
-        for name, alarm in alarms.items()
-        if name.startswith("burstwatch/")
-    }
+    return {name: alarm["StateValue"] for name, alarm in alarms.items() if parse_alarm_name(name)}
 
 
 def test_every_version_has_left_something_to_go_on_with() -> None:

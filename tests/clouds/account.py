@@ -9,7 +9,7 @@ from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
     NAMESPACE,
     SEVERITY_METRIC,
-    alarm_prefix,
+    alarm_name,
 )
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.look.memory import Memory
@@ -136,7 +136,7 @@ def put_alarm_of(clients: Clients, deployment: str, resource: Resource) -> None:
     """An alarm as a sweep makes it, of a resource that may be well by now."""
     dimensions = {"Deployment": deployment, "Kind": resource.kind, "ResourceId": resource.id}
     clients("cloudwatch").put_metric_alarm(
-        AlarmName=f"{alarm_prefix(deployment)}{resource.id}/critical",
+        AlarmName=alarm_name("", resource.id, "critical", deployment=deployment),
         Namespace=NAMESPACE, MetricName=SEVERITY_METRIC,
         Dimensions=[{"Name": name, "Value": value} for name, value in dimensions.items()],
         Statistic="Maximum", Period=ALARM_PERIOD_S, EvaluationPeriods=1, Threshold=2,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Self
 
-from burstwatch.aws.client.names import alarm_prefix
+from burstwatch.aws.client.names import HEAD, is_of
 from burstwatch.aws.client.session import Clients
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
@@ -274,9 +274,9 @@ class Play:
         return str(name)
 
     def _alarms(self) -> list[str]:
-        prefix = alarm_prefix(DEPLOYMENT).rstrip("/")
-        alarms = self.home("cloudwatch").describe_alarms(AlarmNamePrefix=prefix)["MetricAlarms"]
-        return [alarm["AlarmName"] for alarm in alarms if alarm["AlarmName"][len(prefix)] in "/@"]
+        alarms = self.home("cloudwatch").describe_alarms(AlarmNamePrefix=HEAD)["MetricAlarms"]
+        names = [alarm["AlarmName"] for alarm in alarms]
+        return [name for name in names if is_of(name, DEPLOYMENT)]
 
     def _pages(self, state: str) -> set[str]:
         """The resources whose alarm was heard to go to a state, on either topic, with the unit where it is another."""
@@ -337,8 +337,8 @@ class Play:
 
 def resource_of(alarm: str) -> str:
     """``vol-1``, or ``333333333333.eu-west-1/vol-1``, of an alarm's name: a resource's own name stands before its id."""
-    _, deployment, *_, resource, _ = alarm.split("/")
-    unit = deployment.partition("@")[2]
+    head, *_, resource, _ = alarm.split("/")
+    unit = head.partition("@")[2]
     return f"{unit}/{resource}" if unit else resource
 
 

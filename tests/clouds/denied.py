@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstwatch.aws.client.names import ALARM_PERIOD_S, alarm_prefix
+from burstwatch.aws.client.names import ALARM_PERIOD_S, alarm_name, is_of, parse_alarm_name
 from burstwatch.aws.client.session import Clients
 from demo.localcloud.cloud import LocalCloud
 from tests.clouds.account import NAME, Metrics, find_resources, make_resources, put_alarm_of
@@ -145,23 +145,25 @@ class Denials:
     def _over_for_s(self) -> float:
         """How long the alarm of what is well has been OK."""
         (alarm,) = self._clients("cloudwatch").describe_alarms(
-            AlarmNamePrefix=f"{alarm_prefix(DEPLOYMENT)}{self._calm.id}"
+            AlarmNames=[alarm_name("", self._calm.id, "critical", deployment=DEPLOYMENT)]
         )["MetricAlarms"]
         since = alarm["StateTransitionedTimestamp"].timestamp()
         return time.time() - since if alarm["StateValue"] == "OK" else 0.0
 
     def _own_alarms(self) -> list[str]:
-        prefix = alarm_prefix(DEPLOYMENT)
-        alarms = self._clients("cloudwatch").describe_alarms(AlarmNamePrefix=prefix)
-        return [alarm["AlarmName"] for alarm in alarms["MetricAlarms"]]
+        alarms = self._clients("cloudwatch").describe_alarms()["MetricAlarms"]
+        names = [alarm["AlarmName"] for alarm in alarms]
+        return [name for name in names if is_of(name, DEPLOYMENT)]
 
     def _made_alarms(self) -> Iterator[str]:
         """The alarms that the sweep made, the volume's among them, each with its topic."""
         for name in self._own_alarms():
             if self._calm.id not in name:
-                _, _, *path, severity = name.split("/")
-                subject = "the volume" if self._victim.id in name else IDS.sub("ID", path[-1])
-                yield f"{subject} ({'page' if severity == 'critical' else 'notice'})"
+                parts = parse_alarm_name(name)
+                own_id = name.split("/")[-2]
+                subject = "the volume" if self._victim.id in name else IDS.sub("ID", own_id)
+                is_page = parts is not None and parts.severity == "critical"
+                yield f"{subject} ({'page' if is_page else 'notice'})"
 
     def _raised(self, answer: dict[str, Any]) -> Iterator[str]:
         """The stack's own alarms that these numbers raise, if five periods are the same."""
@@ -200,8 +202,8 @@ def whole_log(texts: Collection[str], *, problems: int) -> list[dict[str, Any]] 
 def planted(policy: Policy) -> Iterator[tuple[str, Policy]]:
     """Policies that are wrong as a mistake in the template would make them, beside those in which an action is missing."""
     text = json.dumps(policy)
-    prefix, namespace = f":alarm:{alarm_prefix(DEPLOYMENT)}", '"cloudwatch:namespace": "Burstwatch"'
-    yield "a prefix is too narrow", json.loads(text.replace(f"{prefix}*", f"{prefix}db-*"))
+    pattern, namespace = ":alarm:burstwatch.*/", '"cloudwatch:namespace": "Burstwatch"'
+    yield "a prefix is too narrow", json.loads(text.replace(pattern, ":alarm:burstwatch.db-*/"))
     yield "a condition is too tight", json.loads(text.replace(namespace, namespace.lower()))
 
 

@@ -56,7 +56,7 @@ def play_queued(cloud: LocalCloud) -> Queued:
     dead: dict[str, str] = {}
 
     def look() -> None:
-        alarms = cloudwatch.describe_alarms(AlarmNamePrefix="burstwatch/")["MetricAlarms"]
+        alarms = cloudwatch.describe_alarms(AlarmNamePrefix="burstwatch.")["MetricAlarms"]
         found.alarms |= {alarm["AlarmName"] for alarm in alarms}
         received = sqs.receive_message(QueueUrl=dead_letters).get("Messages", ())
         # What is not deleted is handed over again, and counts once.

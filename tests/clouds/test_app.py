@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from burstwatch.aws.client.names import parse_alarm_name
 from tests.clouds.app import PAGED, PAGED_ELSEWHERE, RESOLVED, Watched, resource_of
 from tests.clouds.emulators import KINDS, MEMBER
 
@@ -19,7 +20,7 @@ def test_whatever_drains_is_told_once_in_every_account_and_a_page_ends(app: Watc
     states: dict[str, list[str]] = {}
     told: dict[str, list[tuple[str, str, str]]] = {}
     for through, alarm, state in app.heard:
-        resource = resource_of(alarm) if alarm.startswith("burstwatch/") else ""
+        resource = resource_of(alarm) if parse_alarm_name(alarm) else ""
         if resource in app.drained:
             states.setdefault(resource, []).append(state)
             told.setdefault(resource, []).append((through, alarm, state))

@@ -23,7 +23,7 @@ def test_a_queue_hands_over_every_shard_in_every_run_and_a_volume_has_one_alarm(
         assert set(queued.swept[run]) == every, run
         assert len(queued.swept[run]) == SHARDS
     assert queued.unexplained == []
-    assert queued.alarms == {f"burstwatch/burstwatch/{EFFECT}/{queued.volume}/critical"}
+    assert queued.alarms == {f"burstwatch.critical/{EFFECT}/{queued.volume}/burstwatch"}
 
 
 def test_a_message_that_fails_is_kept_aside_and_a_late_one_is_left_out(queued: Queued) -> None:

@@ -436,7 +436,7 @@ def test_the_alarms_that_are_up_are_known_by_volume(rig: Rig) -> None:
     with pytest.raises(ValueError, match="its alarms are not known"):
         rig.cloud.alarms_up()
     rig.asks()
-    name = f"burstwatch/prod/{rig.volume_id}/critical"
+    name = f"burstwatch.critical/{rig.volume_id}/prod"
     where = {"Kind": "ebs_volume", "ResourceId": rig.volume_id}
     rig.account.clients("cloudwatch").put_metric_alarm(
         AlarmName=name, Namespace="Burstwatch", MetricName="Severity", Statistic="Maximum",

@@ -227,8 +227,8 @@ def test_the_wrong_rules_of_a_configuration_are_named(host: Planted) -> None:
 
 def test_with_an_alarm_up_it_does_not_begin(host: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Exporter, "ask_aws", lambda _: None)
-    monkeypatch.setattr(Cloud, "alarms_up", lambda _: {VOLUME: "burstwatch/a/critical"})
-    assert f"{VOLUME} is in alarm: burstwatch/a/critical" in refused(host, "--aws=ec2")
+    monkeypatch.setattr(Cloud, "alarms_up", lambda _: {VOLUME: "burstwatch.critical/a/burstwatch"})
+    assert f"{VOLUME} is in alarm: burstwatch.critical/a/burstwatch" in refused(host, "--aws=ec2")
     monkeypatch.undo()
     monkeypatch.setattr(os, "geteuid", lambda: 1_000)
     monkeypatch.setattr(Exporter, "ask_aws", lambda _: None)

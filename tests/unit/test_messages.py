@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from random import Random
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.aws.client.names import (
+    AlarmName,
     alarm_name,
+    alarm_patterns,
     alarm_prefixes,
     effect_at_zero,
+    foreign_name,
     parse_alarm_name,
-    unit_prefix,
 )
 from burstwatch.backtest.replay import volume
 from burstwatch.config import Config, Links
@@ -147,14 +150,17 @@ def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str)
     )
     names = set()
     for unit in (home, foreign):
-        prefix = unit_prefix("d" * 32, unit, home)
-        assert prefix.startswith(alarm_prefixes("d" * 32))
-        found = alarm_name(prefix, name, "vol-0123456789abcdef0", "critical")
+        found = alarm_name(
+            name, "vol-0123456789abcdef0", "critical",
+            deployment="d" * 32, foreign="" if unit == home else foreign_name(unit),
+        )  # fmt: skip
+        assert found.startswith(alarm_prefixes("d" * 32))
+        assert any(fnmatchcase(found, pattern) for pattern in alarm_patterns("d" * 32))
         # CloudWatch takes 255 characters without control characters; others count bytes.
         assert len(found.encode()) <= 255
         assert not any(unicodedata.category(letter)[0] in "CZ" for letter in found)
         assert found.isprintable()
-        assert found.endswith("/vol-0123456789abcdef0/critical")
+        assert found.endswith(f"/vol-0123456789abcdef0/{'d' * 32}")
         assert "//" not in found
         names.add(found)
     assert len(names) == 2
@@ -178,10 +184,12 @@ def test_the_name_of_an_alarm_is_short_plain_and_its_own(name: str, region: str)
     ],
 )
 def test_a_name_in_any_script_stays_in_the_name_of_the_alarm(name: str, kept: str) -> None:
-    alarm = alarm_name("burstwatch/burstwatch/", name, "vol-0123456789abcdef0", "critical")
-    first = f"burstwatch/burstwatch/{kept}/" if kept else "burstwatch/burstwatch/"
-    assert alarm == f"{first}vol-0123456789abcdef0/critical"
-    assert parse_alarm_name(alarm) == ("", kept)
+    alarm = alarm_name(name, "vol-0123456789abcdef0", "critical", deployment="burstwatch")
+    first = f"burstwatch.critical/{kept}/" if kept else "burstwatch.critical/"
+    assert alarm == f"{first}vol-0123456789abcdef0/burstwatch"
+    parts = parse_alarm_name(alarm)
+    assert parts is not None
+    assert parts.resource_name == kept
 
 
 #: Letters of every width, written in either direction, and what nobody sees.
@@ -235,22 +243,22 @@ def test_every_message_says_in_its_first_four_lines_which_host_device_volume_typ
 
 
 def test_the_subject_of_an_alarm_shows_the_volume_in_its_first_eighty_characters() -> None:
-    home = Unit(account="123456789012", region="eu-central-1")
-    prefix = unit_prefix("burstwatch", home, home)
-    name = alarm_name(prefix, "orders-db", "vol-0123456789abcdef0", "critical")
-    assert name == "burstwatch/burstwatch/orders-db/vol-0123456789abcdef0/critical"
+    name = alarm_name("orders-db", "vol-0123456789abcdef0", "critical", deployment="burstwatch")
+    assert name == "burstwatch.critical/orders-db/vol-0123456789abcdef0/burstwatch"
     assert "orders-db/vol-0123456789abcdef0" in f'ALARM: "{name}" in EU (Frankfurt)'[:80]
 
 
 def test_the_name_of_an_alarm_says_the_effect_where_a_lock_screen_shows_only_that() -> None:
     name = alarm_name(
-        "burstwatch/prod/", "orders-db", "vol-0123456789abcdef0", "critical", effect=effect_at_zero("300 of 3,000 IOPS"),
+        "orders-db", "vol-0123456789abcdef0", "critical", deployment="prod", effect=effect_at_zero("300 of 3,000 IOPS"),
     )  # fmt: skip
     assert (
         name
-        == "burstwatch/prod/orders-db runs out, then 300 of 3,000 IOPS/vol-0123456789abcdef0/critical"
+        == "burstwatch.critical/orders-db runs out, then 300 of 3,000 IOPS/vol-0123456789abcdef0/prod"
     )
-    assert parse_alarm_name(name) == ("", "orders-db")
+    assert parse_alarm_name(name) == AlarmName(
+        severity="critical", deployment="prod", foreign="", resource_name="orders-db"
+    )
 
 
 @given(
@@ -265,10 +273,10 @@ def test_an_alarm_with_an_effect_still_shows_the_id_in_a_subject_and_gives_the_n
 ) -> None:
     volume = "vol-0123456789abcdef0"
     alarm, plain = (
-        alarm_name(f"burstwatch/{deployment}/", name, volume, "critical", effect=words)
+        alarm_name(name, volume, "critical", deployment=deployment, effect=words)
         for words in (effect_at_zero(effect), "")
     )
-    assert alarm.split("/")[-2:] == [volume, "critical"]
+    assert alarm.split("/")[-2:] == [volume, deployment]
     assert volume in f'ALARM: "{alarm}'[:100] or alarm == plain
     assert parse_alarm_name(alarm) == parse_alarm_name(plain)
 

@@ -63,7 +63,7 @@ def test_what_is_left_of_a_name_is_its_end() -> None:
         shortened("elastic-system/elasticsearch-data-logs-es-hot-2", 20) == "elasti…logs-es-hot-2"
     )
     assert plain_name("a" * 40 + "-7").endswith("-7")
-    assert alarm_name("burstwatch/x/", "ns/" + "b" * 60 + "-9", "vol-1", "critical").split("/")[2].endswith("-9")  # fmt: skip
+    assert alarm_name("ns/" + "b" * 60 + "-9", "vol-1", "critical", deployment="x").split("/")[1].endswith("-9")  # fmt: skip
 
 
 def test_a_small_number_is_not_called_nothing() -> None:

@@ -14,12 +14,12 @@ from typing import Any
 
 from burstwatch.aws.client.names import (
     ALARM_PERIOD_S,
-    ALARMED,
     ARRAY,
     NAMESPACE,
     SEVERITY_METRIC,
-    foreign_of,
+    AlarmName,
     group_of,
+    parse_alarm_name,
     resource_dimensions,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -68,47 +68,49 @@ class Alarm:
         return group_of(self.resource_id).startswith(ARRAY)
 
 
-def read_alarms(clients: Clients, prefix: str) -> list[Alarm]:
-    """Our alarms, by prefix.
+def read_alarms(clients: Clients, *prefixes: str, deployment: str = "") -> list[Alarm]:
+    """The alarms of a deployment, or of every one, whose names begin with one of these prefixes.
 
     Raises:
         one of AWS_ERRORS: the caller must not go on as if there were none.
     """
     paginator = clients("cloudwatch").get_paginator("describe_alarms")
     alarms = []
-    pages = paginator.paginate(
-        AlarmNamePrefix=prefix,
-        AlarmTypes=["MetricAlarm"],
-        PaginationConfig={"PageSize": ALARMS_PER_PAGE},
-    )
-    for page in pages:
-        if "MetricAlarms" not in page:
-            raise CutError(operation="DescribeAlarms")
-        for item in page["MetricAlarms"]:
-            severity = next((s for s in ALARMED if item["AlarmName"].endswith(f"/{s}")), None)
-            if severity is None:
-                continue  # no name that we give
-            dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
-            resource_id = dimensions.get("ResourceId", "")
-            since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
-            arn = item.get("AlarmArn", "")
-            alarms.append(
-                Alarm(
-                    name=item["AlarmName"],
-                    kind=dimensions.get("Kind", ""),
-                    resource_id=resource_id.removeprefix(f"{foreign_of(item['AlarmName'])}/"),
-                    severity=severity,
-                    state=item["StateValue"],
-                    state_since=since.timestamp(),
-                    is_enabled=item.get("ActionsEnabled", True),
-                    timeline=read_timeline(
-                        item.get("AlarmDescription", ""),
-                        made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
-                    ),
-                    arn=arn,
-                )
-            )
+    for prefix in prefixes:
+        pages = paginator.paginate(
+            AlarmNamePrefix=prefix,
+            AlarmTypes=["MetricAlarm"],
+            PaginationConfig={"PageSize": ALARMS_PER_PAGE},
+        )
+        for page in pages:
+            if "MetricAlarms" not in page:
+                raise CutError(operation="DescribeAlarms")
+            for item in page["MetricAlarms"]:
+                name = parse_alarm_name(item["AlarmName"])
+                # Other deployments have names of the same beginning, and people give names too.
+                if name is not None and deployment in {"", name.deployment}:
+                    alarms.append(_read_alarm(item, name))
     return alarms
+
+
+def _read_alarm(item: Mapping[str, Any], name: AlarmName) -> Alarm:
+    """One alarm of ``DescribeAlarms``."""
+    dimensions = {d["Name"]: d["Value"] for d in item.get("Dimensions", ())}
+    since = item.get("StateTransitionedTimestamp") or item["StateUpdatedTimestamp"]
+    return Alarm(
+        name=item["AlarmName"],
+        kind=dimensions.get("Kind", ""),
+        resource_id=dimensions.get("ResourceId", "").removeprefix(f"{name.foreign}/"),
+        severity=name.severity,
+        state=item["StateValue"],
+        state_since=since.timestamp(),
+        is_enabled=item.get("ActionsEnabled", True),
+        timeline=read_timeline(
+            item.get("AlarmDescription", ""),
+            made_at=item["AlarmConfigurationUpdatedTimestamp"].timestamp(),
+        ),
+        arn=item.get("AlarmArn", ""),
+    )
 
 
 def read_tagged(clients: Clients, arn: str) -> frozenset[str]:
@@ -180,6 +182,8 @@ def alarm_request(
     name: str, subject: tuple[str, str], text: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     """The whole PutMetricAlarm request. ``subject`` is a kind and a resource's id."""
+    parts = parse_alarm_name(name)
+    foreign = "" if parts is None else parts.foreign
     topic = config.page_topic_arn if severity == "critical" else config.notice_topic_arn
     actions = [topic] if topic else []
     return {
@@ -190,7 +194,7 @@ def alarm_request(
         "OKActions": actions,
         "Namespace": NAMESPACE,
         "MetricName": SEVERITY_METRIC,
-        "Dimensions": resource_dimensions(config, *subject, foreign=foreign_of(name)),
+        "Dimensions": resource_dimensions(config, *subject, foreign=foreign),
         "Statistic": "Maximum",
         "Period": ALARM_PERIOD_S,
         "EvaluationPeriods": 1,

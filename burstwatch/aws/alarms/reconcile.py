@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from burstwatch.aws.alarms.api import (
@@ -29,11 +30,12 @@ from burstwatch.aws.client.names import (
     NOT_LISTED,
     alarm_name,
     effect_at_zero,
+    foreign_name,
     group_of,
     mass_name,
     part_name,
     part_of,
-    unit_prefix,
+    unit_prefixes,
 )
 from burstwatch.aws.client.session import (
     AWS_ERRORS,
@@ -77,12 +79,12 @@ class Reconciled:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmListing:
-    """The alarms that a unit has, and what the names of its alarms begin with.
+    """The alarms that a unit has, and its ``foreign_name``, empty for the home unit.
 
     ``problems`` are why it could not be read whom some of the mass alarms stand for.
     """
 
-    prefix: str
+    foreign: str
     alarms: tuple[Alarm, ...]
     problems: tuple[Problem, ...] = ()
 
@@ -92,9 +94,9 @@ def list_alarms(
 ) -> AlarmListing | Problem:
     """The alarms that a unit has, with the members of those that stand for many of a shard; or why that is not known."""
     try:
-        home_unit = unit if is_home else home.unit()
-        prefix = unit_prefix(config.deployment, unit, home_unit)
-        alarms = read_alarms(home, prefix)
+        foreign = "" if is_home or unit == home.unit() else foreign_name(unit)
+        prefixes = unit_prefixes(config.deployment, foreign)
+        alarms = read_alarms(home, *prefixes, deployment=config.deployment)
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))
     part, listed, problems = (
@@ -113,7 +115,7 @@ def list_alarms(
                 continue  # another sweep has deleted it in between
             listed.append(replace(alarm, members=None))
             problems.append(Problem(part=f"tags of {alarm.name}", error=describe_error(error)))
-    return AlarmListing(prefix=prefix, alarms=tuple(listed), problems=tuple(problems))
+    return AlarmListing(foreign=foreign, alarms=tuple(listed), problems=tuple(problems))
 
 
 def reconcile(
@@ -150,9 +152,9 @@ def reconcile(
         return Reconciled(announced=announced, problems=(listed, *problems), is_complete=False)
     if unpublished:
         return Reconciled(announced=plan.announced, problems=tuple(problems), is_complete=False)
-    created, failed, untagged = create_alarms(home, snapshot, plan, listed.prefix, config)
+    created, failed, untagged = create_alarms(home, snapshot, plan, config)
     problems += [*failed.values(), *untagged]
-    not_kept = [*listed.problems, *_keep_members(home, snapshot, plan, created, listed.prefix)]
+    not_kept = [*listed.problems, *_keep_members(home, snapshot, plan, created, config)]
     problems += not_kept
     was_asked = bool(is_hearing_due or created)
     unmade = _unmade(snapshot, plan, failed)
@@ -242,7 +244,7 @@ def rewrite_alarms(
 
 
 def create_alarms(
-    clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, prefix: str, config: Config
+    clients: Clients, snapshot: UnitSnapshot, plan: AlarmPlan, config: Config
 ) -> tuple[list[tuple[str, Verdict]], dict[tuple[str, Verdict], Problem], list[Problem]]:
     """Make the planned alarms, those of groups first. Returns those made by id, why others could not be, and what their tags lack.
 
@@ -257,7 +259,7 @@ def create_alarms(
         throttled = []
         for resource_id, severity in pending:
             try:
-                request = _request_for(snapshot, plan, resource_id, severity, prefix, config)
+                request = _request_for(snapshot, plan, resource_id, severity, config)
                 fitting = tags[: MOST_COPIED_OF_MANY if resource_id in plan.groups else MOST_COPIED]
                 untagged += put_tagged(clients, request, fitting)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not cost the others their page
@@ -276,7 +278,7 @@ def _keep_members(
     snapshot: UnitSnapshot,
     plan: AlarmPlan,
     created: Sequence[tuple[str, Verdict]],
-    prefix: str,
+    config: Config,
 ) -> Iterator[Problem]:
     """Keep with each mass alarm which resources it stands for. Yields what failed."""
     created_keys = {key for key, _ in created}
@@ -285,7 +287,7 @@ def _keep_members(
             alarm, before = group.alarm, group.alarm.members or frozenset()
             yield from write_members(clients, alarm.name, alarm.arn, group.members, before=before)
         if group.alarm is None and key in created_keys:
-            name = _group_alarm_name(snapshot, plan, key, prefix)
+            name = _group_alarm_name(snapshot, plan, key, config)
             try:
                 alarms = read_alarms(clients, name)  # only CloudWatch knows its ARN
             except AWS_ERRORS as error:
@@ -296,14 +298,14 @@ def _keep_members(
                     yield from write_members(clients, name, alarm.arn, group.members, before=())
 
 
-def _group_alarm_name(snapshot: UnitSnapshot, plan: AlarmPlan, key: str, prefix: str) -> str:
+def _group_alarm_name(snapshot: UnitSnapshot, plan: AlarmPlan, key: str, config: Config) -> str:
     """The name of the alarm of many; that of an array has its host's name, as one volume's alarm has."""
     severity, name = plan.groups[key].severity, mass_name(snapshot.shard, group_of(key))
+    make = partial(alarm_name, deployment=config.deployment, foreign=snapshot.foreign)
     array = brief_of(snapshot, plan, key)
     if array is None:
-        return alarm_name(prefix, "", name, severity)
-    effect = effect_at_zero(array.at_zero.short)
-    return alarm_name(prefix, array.resource.name, name, severity, effect=effect)
+        return make("", name, severity)
+    return make(array.resource.name, name, severity, effect=effect_at_zero(array.at_zero.short))
 
 
 def _request_for(
@@ -311,17 +313,17 @@ def _request_for(
     plan: AlarmPlan,
     resource_id: str,
     severity: Verdict,
-    prefix: str,
     config: Config,
 ) -> dict[str, Any]:
     """Build the PutMetricAlarm request of a new alarm: of a mass (many resources at once), of a listing that failed or of a resource."""
     message = message_of_new(snapshot, plan, resource_id, severity, config)
+    make = partial(alarm_name, deployment=config.deployment, foreign=snapshot.foreign)
     if resource_id in plan.groups:
         subject = (MASS, resource_id)
-        name = _group_alarm_name(snapshot, plan, resource_id, prefix)
+        name = _group_alarm_name(snapshot, plan, resource_id, config)
     elif resource_id not in snapshot.assessments:
         subject = (LISTING, resource_id)
-        name = alarm_name(prefix, "", f"{NOT_LISTED}-{group_of(resource_id)}", severity)
+        name = make("", f"{NOT_LISTED}-{group_of(resource_id)}", severity)
     else:
         resource = snapshot.assessments[resource_id][0]
         subject = (resource.kind, resource_id)
@@ -329,5 +331,5 @@ def _request_for(
         effect = effect_at_zero(at_zero.short)
         # One without a name is known by its host, as in its title.
         own_name = resource.name or resource.words.host
-        name = alarm_name(prefix, own_name, resource_id, severity, effect=effect)
+        name = make(own_name, resource_id, severity, effect=effect)
     return alarm_request(name, subject, description(message), severity, config)

@@ -27,8 +27,8 @@ from burstwatch.aws.client.names import (
     NOT_HEARD,
     NOT_PAGED,
     STANDBY_METRICS,
-    alarm_prefixes,
     deployment_dimensions,
+    is_of,
     standby_name,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -114,7 +114,7 @@ def find_unheard(
     _add_silenced(unheard, alarms)
     if asks_topics:
         _add_topics(unheard, clients, config)
-        unheard.problems += _add_mutes(unheard, clients, alarm_prefixes(config.deployment))
+        unheard.problems += _add_mutes(unheard, clients, config.deployment)
     return unheard
 
 
@@ -147,12 +147,12 @@ def _add_topics(unheard: Unheard, clients: Clients, config: Config) -> None:
             unheard.is_deaf = True
 
 
-def _add_mutes(unheard: Unheard, clients: Clients, prefixes: Sequence[str]) -> list[Problem]:
-    """Add the alarms with these prefixes that a mute rule mutes now. Returns what could not be read."""
+def _add_mutes(unheard: Unheard, clients: Clients, deployment: str) -> list[Problem]:
+    """Add the alarms of this deployment's sweeps that a mute rule mutes now. Returns what could not be read."""
     try:
         for rule, names in read_mutes(clients):
             for name in names:
-                if name.startswith(tuple(prefixes)):
+                if is_of(name, deployment):
                     line = f"{name}: the mute rule {rule} mutes it"
                     unheard.add(NOT_HEARD, f"{rule} {name}", line)
                     unheard.is_deaf = True

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from burstwatch.aws.alarms.api import ALARMS_PER_PAGE
+from burstwatch.aws.client.names import parse_alarm_name
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, CutError, describe_error
 from burstwatch.formatting import number
 from burstwatch.kinds.base import Kind
@@ -14,8 +15,6 @@ from burstwatch.polling.queries import Query
 
 #: An alarm as CloudWatch describes it.
 Definition: TypeAlias = Mapping[str, Any]
-#: Names of alarms that burstwatch makes.
-OWN_PREFIX = "burstwatch/"
 #: How the namespaces of AWS's own metrics begin.
 OF_AWS = "AWS/"
 #: A metric that is meant to be of credits, also where it is misspelt.
@@ -140,11 +139,9 @@ def read_definitions(clients: Clients) -> Definitions:
             composite += page.get("CompositeAlarms", ())
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
-    own = [alarm for alarm in metric if alarm["AlarmName"].startswith(OWN_PREFIX)]
+    others = [alarm for alarm in metric if parse_alarm_name(alarm["AlarmName"]) is None]
     return Definitions(
-        metric=tuple(alarm for alarm in metric if not alarm["AlarmName"].startswith(OWN_PREFIX)),
-        composite=tuple(composite),
-        has_own=bool(own),
+        metric=tuple(others), composite=tuple(composite), has_own=len(others) < len(metric)
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 from burstwatch.bucket import DAY_S
 from burstwatch.config import Config
@@ -55,8 +56,11 @@ SUBJECT_LENGTH = 92
 _WITH_EFFECT = re.compile(r"(?:(\S+) )?runs out(?:, then .*)?")
 #: A resource's name is cut at so many characters and bytes in an alarm's name.
 NAME_LENGTH, NAME_BYTES = 32, 64
-#: Prefix of the names of all alarms of all deployments.
-EVERY_ALARM = "burstwatch/"
+#: The first word of the names of all alarms that sweeps make, and what divides the severity from what is before it.
+HEAD, BEFORE_SEVERITY = "burstwatch", "."
+#: Prefixes of the names of all alarms of all deployments. Until December 2026 a slash and the deployment came next, and the
+#: severity last. Alarms of such a name live on until they end.
+EVERY_ALARM = (f"{HEAD}{BEFORE_SEVERITY}", f"{HEAD}{FOREIGN}", f"{HEAD}/")
 
 
 def stack_name(deployment: str) -> str:
@@ -64,14 +68,16 @@ def stack_name(deployment: str) -> str:
     return "Burstwatch" if deployment == "burstwatch" else f"Burstwatch-{deployment}"
 
 
-def alarm_prefix(deployment: str) -> str:
-    """Prefix of the names of a deployment's alarms in its home unit."""
-    return f"{EVERY_ALARM}{deployment}/"
+def alarm_prefixes(deployment: str) -> tuple[str, ...]:
+    """Prefixes by which a deployment's alarms are listed. Other deployments have the first two as well: ``is_of`` tells them apart."""
+    today, elsewhere, before = EVERY_ALARM
+    return today, elsewhere, f"{before}{deployment}/", f"{before}{deployment}{FOREIGN}"
 
 
-def alarm_prefixes(deployment: str) -> tuple[str, str]:
-    """The beginnings of the names of all alarms that sweeps of this deployment make."""
-    return alarm_prefix(deployment), f"{EVERY_ALARM}{deployment}{FOREIGN}"
+def alarm_patterns(deployment: str) -> tuple[str, ...]:
+    """What a permission to write a deployment's alarms names, with ``*`` for what is not known at the deployment."""
+    today, elsewhere, *before = alarm_prefixes(deployment)
+    return f"{today}*/{deployment}", f"{elsewhere}*/{deployment}", *(f"{old}*" for old in before)
 
 
 def foreign_name(unit: Unit) -> str:
@@ -79,29 +85,35 @@ def foreign_name(unit: Unit) -> str:
     return f"{unit.account}.{unit.region}"
 
 
-def unit_prefix(deployment: str, unit: Unit, home: Unit) -> str:
-    """Prefix of the names of one unit's alarms: ``burstwatch/<deployment>[@<account>.<region>]/``.
+def unit_prefixes(deployment: str, foreign: str) -> tuple[str, str]:
+    """Prefixes of the names of one unit's alarms, today's first; ``foreign`` is its ``foreign_name``, empty for the home unit.
 
     All alarms are kept at home. CloudWatch finds alarms only by the beginning of their names, and a
-    sweep must not read those of every other unit. The shorter it is, the sooner a subject says which volume.
+    sweep must not read those of every other unit.
     """
-    foreign = "" if unit == home else f"{FOREIGN}{foreign_name(unit)}"
-    return f"{EVERY_ALARM}{deployment}{foreign}/"
+    at = f"{FOREIGN}{foreign}" if foreign else ""
+    return f"{HEAD}{at}{BEFORE_SEVERITY}", f"{HEAD}/{deployment}{at}/"
 
 
 def alarm_name(
-    prefix: str, name: str, resource_id: str, severity: Verdict, *, effect: str = ""
+    name: str,
+    resource_id: str,
+    severity: Verdict,
+    *,
+    deployment: str,
+    foreign: str = "",
+    effect: str = "",
 ) -> str:
-    """``burstwatch/<deployment>/<name> <effect>/<resource-id>/<severity>``: a lock screen often shows only that.
+    """``burstwatch.<severity>/<name> <effect>/<resource-id>/<deployment>``: a lock screen often shows only its beginning.
 
     ``name`` is somebody's free text, of any script. CloudWatch takes UTF-8 without control characters. ``effect``
     is left out where the subject of an e-mail would not show the id any more. It must be the same at each sweep, and so has no
     time in it: two sweeps that overlap would make two alarms, and page twice.
     """
-    plain = plain_part(name)
-    alarm = "/".join(filter(None, [prefix[:-1], plain, resource_id]))
-    whole = "/".join([prefix[:-1], " ".join(filter(None, [plain, effect])), resource_id])
-    return f"{whole if effect and len(whole) <= SUBJECT_LENGTH else alarm}/{severity}"
+    plain, head = plain_part(name), f"{unit_prefixes(deployment, foreign)[0]}{severity}"
+    alarm = "/".join(filter(None, [head, plain, resource_id]))
+    whole = "/".join([head, " ".join(filter(None, [plain, effect])), resource_id])
+    return f"{whole if effect and len(whole) <= SUBJECT_LENGTH else alarm}/{deployment}"
 
 
 def effect_at_zero(words: str) -> str:
@@ -128,19 +140,52 @@ def _is_kept(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "LMN" or unicodedata.category(letter) == "So"
 
 
-def foreign_of(alarm: str) -> str:
-    """The ``foreign_name`` of an alarm's unit, by the alarm's name or its prefix. Empty for the home unit."""
-    return alarm.split("/")[1].partition(FOREIGN)[2]
+@dataclass(frozen=True, kw_only=True)
+class AlarmName:
+    """What the name of an alarm says. ``foreign`` is the ``foreign_name`` of its unit, empty for the home unit."""
+
+    severity: Verdict
+    deployment: str
+    foreign: str
+    resource_name: str
+
+    @property
+    def unit(self) -> str:
+        """``<account>/<region>``; empty for the home unit."""
+        return self.foreign.replace(".", "/", 1)
 
 
-def parse_alarm_name(name: str) -> tuple[str, str]:
-    """The unit and the resource's name in an alarm's name; the unit is empty for the home unit."""
-    *names, _, _ = name.split("/")[2:]
-    account, _, region = foreign_of(name).partition(".")
-    before_id = names[0] if names else ""
+def parse_alarm_name(name: str) -> AlarmName | None:
+    """The parts of the name of an alarm that a sweep made, as it is now or was until December 2026; None for any other."""
+    head, *middle = name.split("/")
+    if len(middle) <= 1:
+        return None
+    if head == HEAD:
+        (whose, *parts), severity = middle[:-1], middle[-1]
+        deployment, _, foreign = whose.partition(FOREIGN)
+    else:
+        parts, deployment = middle[:-1], middle[-1]
+        whose, _, severity = head.rpartition(BEFORE_SEVERITY)
+        first, _, foreign = whose.partition(FOREIGN)
+        if first != HEAD:
+            return None
+    alarmed = next((verdict for verdict in ALARMED if verdict == severity), None)
+    if alarmed is None or not parts:
+        return None
+    before_id = parts[0] if len(parts) > 1 else ""
     with_effect = _WITH_EFFECT.fullmatch(before_id)
-    resource_name = (with_effect[1] or "") if with_effect else before_id
-    return f"{account}/{region}" if region else "", resource_name
+    return AlarmName(
+        severity=alarmed,
+        deployment=deployment,
+        foreign=foreign,
+        resource_name=(with_effect[1] or "") if with_effect else before_id,
+    )
+
+
+def is_of(name: str, deployment: str) -> bool:
+    """True if it is the name of an alarm that sweeps of this deployment made."""
+    parts = parse_alarm_name(name)
+    return parts is not None and parts.deployment == deployment
 
 
 def mass_name(shard: Shard, group: str = MANY_AT_ONCE) -> str:

@@ -19,6 +19,7 @@ from burstwatch.aws.client.names import (
     NAMESPACE,
     STANDBY_METRICS,
     alarm_prefixes,
+    is_of,
     standby_name,
 )
 from burstwatch.aws.client.session import AwsError, Clients
@@ -273,12 +274,16 @@ def topics(patient: Patient) -> Iterator[Finding]:
 def silenced(patient: Patient) -> Iterator[Finding]:
     """Check that the deployment's alarms tell somebody: none disabled, none muted, and those of the stack there."""
     deployment = patient.config.deployment
-    prefixes = (*alarm_prefixes(deployment), f"burstwatch-{deployment}-")
+    of_stack = f"burstwatch-{deployment}-"
     paginator = patient.clients("cloudwatch").get_paginator("describe_alarms")
     alarms: dict[str, Any] = {}
-    for prefix in prefixes:
+    for prefix in (*alarm_prefixes(deployment), of_stack):
         for page in paginator.paginate(AlarmNamePrefix=prefix):
-            alarms |= {alarm["AlarmName"]: alarm for alarm in page["MetricAlarms"]}
+            alarms |= {
+                alarm["AlarmName"]: alarm
+                for alarm in page["MetricAlarms"]
+                if alarm["AlarmName"].startswith(of_stack) or is_of(alarm["AlarmName"], deployment)
+            }
     disabled = [name for name, alarm in alarms.items() if not alarm.get("ActionsEnabled", True)]
     yield Finding(
         check="alarms with disabled actions",
@@ -292,7 +297,7 @@ def silenced(patient: Patient) -> Iterator[Finding]:
         f"{name} (rule {rule})"
         for rule, names in read_mutes(patient.clients)
         for name in names
-        if name.startswith(prefixes)
+        if name.startswith(of_stack) or is_of(name, deployment)
     ]
     yield Finding(
         check="alarms that a mute rule mutes",

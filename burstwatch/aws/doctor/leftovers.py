@@ -4,12 +4,18 @@ It only reads. What may not be read is said, and hides nothing else.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from burstwatch.aws.alarms.api import read_alarms
-from burstwatch.aws.client.names import DRILL_QUEUE, alarm_prefixes, stack_name, unit_prefix
+from burstwatch.aws.client.names import (
+    DRILL_QUEUE,
+    alarm_prefixes,
+    foreign_name,
+    stack_name,
+    unit_prefixes,
+)
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, describe_error
 from burstwatch.formatting import command_line
 from burstwatch.owner_tags import OWNER_TAGS
@@ -105,19 +111,19 @@ def _stacks(clients: Clients, stack: str) -> Iterator[Leftover]:
 
 def _alarms_of_sweeps(clients: Clients, deployment: str, unit: Unit | None) -> Iterator[Leftover]:
     """Alarms that sweeps made, of one unit or of all."""
-    prefixes: Sequence[str] = alarm_prefixes(deployment)
+    prefixes = alarm_prefixes(deployment)
     words = ["burstwatch", "cleanup", "--deployment", deployment]
     if unit is not None:
-        prefixes = (unit_prefix(deployment, unit, clients.unit()),)
+        foreign = "" if unit == clients.unit() else foreign_name(unit)
+        prefixes = unit_prefixes(deployment, foreign)
         words += ["--unit", str(unit)]
-    for prefix in prefixes:
-        for alarm in read_alarms(clients, prefix):
-            yield Leftover(
-                kind="alarm",
-                name=alarm.name,
-                command=command_line(*words, "--yes"),
-                is_of_sweeps=True,
-            )
+    for alarm in read_alarms(clients, *prefixes, deployment=deployment):
+        yield Leftover(
+            kind="alarm",
+            name=alarm.name,
+            command=command_line(*words, "--yes"),
+            is_of_sweeps=True,
+        )
 
 
 def _alarms_of_stack(clients: Clients, deployment: str) -> Iterator[Leftover]:

@@ -20,7 +20,6 @@ from burstwatch.aws.client.names import (
     NAMESPACE,
     SEVERITY_METRIC,
     alarm_name,
-    alarm_prefix,
     resource_dimensions,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, describe_error
@@ -103,7 +102,7 @@ class _Step:
     @property
     def alarm(self) -> str:
         """The name of its alarm."""
-        return alarm_name(alarm_prefix(self.config.deployment), "", self.drill_id, self.severity)
+        return alarm_name("", self.drill_id, self.severity, deployment=self.config.deployment)
 
     def ready(self) -> str:
         """Say that the function answers, and change nothing."""

@@ -10,7 +10,7 @@ from burstwatch.aws.alarms.publish import publish_of_unit
 from burstwatch.aws.alarms.reconcile import list_alarms, reconcile
 from burstwatch.aws.alarms.told import Told
 from burstwatch.aws.alarms.unheard import HEARING_S
-from burstwatch.aws.client.names import HEARTBEAT_METRIC, foreign_name, foreign_of
+from burstwatch.aws.client.names import HEARTBEAT_METRIC, foreign_name
 from burstwatch.aws.client.session import Clients, Deadline
 from burstwatch.aws.look.budget import SPENT_METRIC, open_budget
 from burstwatch.aws.look.memory import Memory
@@ -92,7 +92,7 @@ def sweep(
     problems += _spend(publisher, snapshot, memory, config, snapshot.metrics_requested)
     foreign = "" if clients is home else foreign_name(unit)
     if not isinstance(listed, Problem):
-        foreign = foreign_of(listed.prefix)  # a role can lead to the home unit as well
+        foreign = listed.foreign  # a role can lead to the home unit as well
     snapshot = replace(snapshot, foreign=foreign)
     close = partial(close_episode, clients, snapshot, deadline=deadline.plus(CLOSE_EPISODES_S))
     is_hearing_due = memory.seconds_since_heard(now) >= HEARING_S

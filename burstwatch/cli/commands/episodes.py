@@ -70,11 +70,8 @@ def run(args: Namespace, terminal: Terminal) -> int:
         return 0
     closed = read_episodes(clients, log_group, since_s=since_s)
     try:
-        alarms = [
-            alarm
-            for prefix in alarm_prefixes(config.deployment)
-            for alarm in read_alarms(clients, prefix)
-        ]
+        prefixes = alarm_prefixes(config.deployment)
+        alarms = read_alarms(clients, *prefixes, deployment=config.deployment)
     except AWS_ERRORS as error:
         raise AwsError(describe_error(error)) from error
     episodes = [*closed, *open_episodes(alarms)]
