@@ -113,3 +113,12 @@ def test_when_credits_are_back_is_said_only_where_aws_publishes_how_many_there_a
 ) -> None:
     text = path.read_text(encoding="utf-8")
     assert "unpublished size" not in text or "half of them are back" not in text
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*_*.txt")), ids=lambda path: path.stem)
+def test_nobody_is_told_to_stop_a_resource_without_asking_first(path: Path) -> None:
+    lines = re.findall(r"^(Do now|Do next|Ask first): (.*)$", path.read_text(), flags=re.MULTILINE)
+    assert lines
+    for label, text in lines:
+        stops = "the instance stops" in text or "unavailable" in text
+        assert (label == "Ask first") == stops, text

@@ -91,7 +91,7 @@ class Fix:
     lasts. ``afterwards`` is None where the change leads to nothing certain.
     ``is_example`` where nobody can change the resource, because it is only described by hand. ``is_less_load`` where
     nothing is changed in AWS. ``is_for_good`` where AWS takes no change back, as storage never gets smaller.
-    ``has_downtime`` is None where AWS does not say.
+    ``has_downtime`` is None where AWS does not say, and True where what is changed cannot be used meanwhile.
     """
 
     action: str
@@ -125,10 +125,15 @@ class Fix:
         if self.takes == "is under way":
             return f"{self.action}: {self.effect}"
         terms = ", ".join(filter(None, [self.price, self.takes]))
-        no_downtime = "no downtime" if self.has_downtime is False else ""
+        downtime = {False: "no downtime", True: "unavailable for a few minutes", None: ""}
         for_good = "it cannot be undone" if self.is_for_good else ""
-        effects = "; ".join(filter(None, [self.effect, no_downtime, for_good]))
+        effects = "; ".join(filter(None, [self.effect, downtime[self.has_downtime], for_good]))
         return f"{self.action} ({terms}): {effects}"
+
+    @property
+    def interrupts(self) -> bool:
+        """True if the resource cannot be used while it is changed."""
+        return self.takes == STOPS or self.has_downtime is True
 
     @property
     def names_type(self) -> bool:

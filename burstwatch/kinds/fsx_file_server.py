@@ -45,12 +45,20 @@ WINDOWS_PUBLISHED_FROM = min(WINDOWS_RATES)
 WINDOWS_BURSTS_TO = max(capacity for capacity, rates in WINDOWS_RATES.items() if rates.bursts)
 
 
+#: Deployments of one server and no other that could stand in for it: a change of its capacity makes them "unavailable for
+#: a few minutes". With two it "results in an automatic failover and failback".
+#: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/managing-throughput-capacity.html,
+#: https://docs.aws.amazon.com/fsx/latest/WindowsGuide/managing-throughput-capacity.html (2026-11)
+OF_ONE_SERVER = frozenset({"SINGLE_AZ_1", "SINGLE_AZ_2"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """The throughput capacity of a file server in MB/s, and the rates of all that it may have."""
+    """The throughput capacity of a file server in MB/s, the rates of all that it may have, and its deployment."""
 
     capacity: int
     rates_by_capacity: Mapping[int, Rates]
+    deployment: str = ""
 
     @property
     def rates(self) -> Rates:
@@ -152,10 +160,14 @@ def _raise_to(resource: Resource, capacity: int) -> Fix:
     sustained = after.mb_s * MIB_PER_MB if is_bytes else after.iops
     burst = after.burst_mb_s * MIB_PER_MB if is_bytes else after.burst_iops
     settings = SETTINGS[_type_of(resource)]
+    is_alone = server.deployment in OF_ONE_SERVER
+    if server.deployment and not is_alone:
+        effect += "; it fails over to its other server and back"
     return Fix(
         action=f"raise the throughput capacity to {capacity} MB/s",
         effect=effect,
         takes="takes minutes to hours",
+        has_downtime=is_alone or None,
         commands=(_fsx.update(resource, {settings: {"ThroughputCapacity": capacity}}),),
         afterwards=Afterwards(
             bucket=server_bucket(sustained, burst) if burst > sustained else None, rate=burst
@@ -233,7 +245,11 @@ class FsxFileServer(EstimatedDisk):
         elif not rates.bursts:
             yield _without_credits(base, capacity)
         else:
-            server = Server(capacity=capacity, rates_by_capacity=rates_by_capacity)
+            server = Server(
+                capacity=capacity,
+                rates_by_capacity=rates_by_capacity,
+                deployment=item[SETTINGS[kind_of]].get("DeploymentType", ""),
+            )
             yield from _with_credits(base, server)
 
     def _base(self, thing: Thing, now: float) -> Resource:

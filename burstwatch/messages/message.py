@@ -48,7 +48,7 @@ FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
 #: How a line of what to do begins.
-StepLabel: TypeAlias = Literal["Do now", "Do next", "Note", "Command", ""]
+StepLabel: TypeAlias = Literal["Do now", "Do next", "Ask first", "Note", "Command", ""]
 #: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
 BACK_FROM = 0.05
 #: Tags that say who owns something, in small letters, and how much of them a message has.
@@ -111,6 +111,7 @@ def danger_message(
         where=_where(brief),
         actions=actions(
             [*_waits(brief, severity), *(fix.text for fix in brief.fixes)],
+            interrupting=[fix.text for fix in brief.fixes if fix.interrupts],
             note=". ".join(filter(None, (brief.undone_by, _for_the_others(brief)))),
             command=next((fix.command for fix in brief.fixes if fix.command), ""),
         ),
@@ -454,16 +455,19 @@ def machine_context(brief: Brief) -> dict[str, str]:
     return {name: value for name, value in context.items() if value}
 
 
-def actions(steps: Sequence[str], *, note: str = "", command: str = "") -> tuple[Step, ...]:
+def actions(
+    steps: Sequence[str], *, interrupting: Sequence[str] = (), note: str = "", command: str = ""
+) -> tuple[Step, ...]:
     """The steps as lines: the first for now, the others after it, and the command for the one that has it.
 
-    ``note`` comes before the command: whoever runs it must know who may undo it.
+    Those that are ``interrupting`` are asked for first: nobody stops an instance for an alarm on its own. ``note`` comes
+    before the command: whoever runs it must know who may undo it.
     """
     first, *others = steps or ["follow the runbook"]
     after = [Step("Note", note), Step("Command", command)]
     return (
         Step("Do now", first),
-        *(Step("Do next", step) for step in others),
+        *(Step("Ask first" if step in interrupting else "Do next", step) for step in others),
         *(step for step in after if step.text),
     )
 

@@ -199,6 +199,19 @@ def test_what_publishes_no_balance_is_never_unknown_for_ever() -> None:
         assert (bool(resource.terms.no_bucket_reason), bool(resource.terms.not_watched)) == (is_steady, not is_steady)  # fmt: skip
 
 
+@pytest.mark.parametrize("deployment", OPENZFS_TYPES)
+def test_a_file_server_without_another_is_away_while_it_is_changed(deployment: str) -> None:
+    settings = {"DeploymentType": deployment, "ThroughputCapacity": 160}
+    if deployment in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"}:
+        settings["ThroughputCapacity"] = 64
+    throughput, _ = file_system("OPENZFS", settings)
+    (fix,) = KINDS["fsx_file_server"].changes(throughput, 200.0, {})
+    is_alone = "HA" not in deployment and "MULTI" not in deployment
+    assert fix.interrupts == is_alone
+    assert ("unavailable for a few minutes" in fix.text) == is_alone
+    assert ("fails over" in fix.text) != is_alone
+
+
 def test_a_larger_openzfs_is_asked_for_as_its_api_takes_it() -> None:
     throughput, _ = file_system("OPENZFS", {"DeploymentType": "SINGLE_AZ_HA_1", "ThroughputCapacity": 64})  # fmt: skip
     (fix,) = KINDS["fsx_file_server"].changes(throughput, 200.0, {})
