@@ -177,7 +177,7 @@ test-package: setup ## the function's package, built as a deployment builds it
 	@$(call timed,package,npm run --silent test:package)
 
 .PHONY: test-cloud
-test-cloud: setup .cache/localcloud.stamp .cache/localemu.stamp .cache/grafana/look.js ## the demo and the stack on two emulators of AWS; UPDATE=1 writes the table of docs/security.md
+test-cloud: setup .cache/localcloud.stamp .cache/localemu.stamp .cache/grafana/look.js ## the demo and the stack on two emulators of AWS; UPDATE=1 writes the table of docs/contributing/permissions.md
 	@$(call timed,clouds,$(BIN)/pytest -q -m clouds)
 
 MINUTES ?= 10

@@ -193,11 +193,6 @@ def page_on_table() -> str:
     return _ways_to_page([""])
 
 
-def page_on_by_size_table() -> str:
-    """The same by the size of the volume."""
-    return _ways_to_page(SIZES)
-
-
 def _ways_to_page(sizes: Sequence[str]) -> str:
     pages = record_of("chance")["pages"]
     rows = []
@@ -280,11 +275,12 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "backtest.md": {
         "families": families_table,
         "page-on": page_on_table,
-        "page-on-by-size": page_on_by_size_table,
-        "calibration": calibration_table,
-        "apart": apart_table,
         "equal-share": equal_share_table,
         "cpu": cpu_sentence,
+    },
+    DOCS / "contributing" / "backtest.md": {
+        "calibration": calibration_table,
+        "apart": apart_table,
     },
 }
 PICTURES: dict[Path, Callable[[], str]] = {

@@ -119,6 +119,7 @@ FILES = subprocess.run(
     ["/usr/bin/git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
 ).stdout.split()
 PAGES = sorted({*pages(), ".github/SECURITY.md"})
+DECISIONS = ROOT / "docs" / "contributing" / "decisions"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -154,8 +155,8 @@ def test_contributing_is_short_enough_to_be_read() -> None:
 
 
 def test_every_decision_is_in_the_list_of_decisions() -> None:
-    records = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("0*.md"))
-    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    records = sorted(path.name for path in DECISIONS.glob("0*.md"))
+    index = (DECISIONS / "README.md").read_text()
     assert re.findall(r"\((0\S+)\)", index) == records
     assert len(records) <= 10
 

@@ -67,7 +67,9 @@ def literals(folder: str) -> Iterator[tuple[str, str]]:
 
 
 TEXTS: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
-    "pages": lambda: files("*.md", "docs/*.md", "monitoring/runbooks/*.md"),
+    "pages": lambda: files(
+        "*.md", "docs/*.md", "docs/contributing/*.md", "monitoring/runbooks/*.md"
+    ),
     "helps": helps,
     "messages": lambda: files("tests/golden/*.txt"),
     "rules": lambda: files("monitoring/prometheus/*.yml"),

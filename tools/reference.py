@@ -11,7 +11,7 @@ from burstwatch.cli.policies import policy_of
 from burstwatch.config import SETTINGS, Setting
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.measure.plan import imagined, make_plan
-from burstwatch_exporter.measure.profiles import find_profile, profiles
+from burstwatch_exporter.measure.profiles import find_profile
 from burstwatch_exporter.measure.report import plan_text
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_FLAGS
 
@@ -75,18 +75,6 @@ def documents_table() -> str:
     return markdown_table("document | command | how often", rows)
 
 
-def profiles_table() -> str:
-    """Every profile of a measurement with what it runs."""
-    rows = []
-    for profile in profiles().values():
-        step = profile.steps[0]
-        each = f"{step.block_kib:g} KiB, {step.jobs} x {step.depth} in flight, {step.runtime_s:g} s"
-        if len({(step.block_kib, step.jobs, step.depth) for step in profile.steps}) > 1:
-            each = f"{each} and others"
-        rows.append((f"`{profile.name}`", str(len(profile.steps)), each, profile.help))
-    return markdown_table("profile | steps | each step: size, jobs x in flight, time | ", rows)
-
-
 def plan_example() -> str:
     """An example of a plan."""
     budgets = [flag.default for flag in MEASURE_FLAGS if flag.name == "budget-percent"]
@@ -135,11 +123,6 @@ def events_table() -> str:
     return f"| event | title |\n| --- | --- |\n{rows}"
 
 
-def email_text() -> str:
-    """The e-mail about it, as its golden file has it."""
-    return _golden("==== opened to events, e-mail")
-
-
 def _golden(heading: str) -> str:
     _, _, rest = GOLDEN.read_text(encoding="utf-8").partition(heading)
     message = rest.partition("\n==== ")[0].partition("\n")[2]
@@ -151,13 +134,10 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "kinds.md": {"kinds": kinds_table},
     DOCS / "security.md": {"scan": scan_actions},
     DOCS / "settings.md": {"settings": settings_table},
-    DOCS / "measuring.md": {
-        "plan": plan_example,
-        "profiles": profiles_table,
-    },
+    DOCS / "measuring.md": {"plan": plan_example},
     DOCS / "json.md": {"documents": documents_table},
-    DOCS / "alerting.md": {"alarm": alarm_text, "events": events_table, "email": email_text},
-    DOCS / "backtest.md": {"columns": columns_list},
+    DOCS / "alerting.md": {"alarm": alarm_text, "events": events_table},
+    DOCS / "contributing" / "backtest.md": {"columns": columns_list},
 }
 
 

@@ -135,9 +135,6 @@ NAVIGATION = [
         "Explanation": [
             {"How it works": "how-it-works.md"},
             {"How good is a page?": "backtest.md"},
-            {"Architecture": "architecture.md"},
-            {"Engineering notes": "engineering-notes.md"},
-            {"Decisions": "decisions/*"},
         ]
     },
     {
@@ -150,7 +147,10 @@ NAVIGATION = [
     {
         "Project": [
             {"Contributing": "contributing.md"},
-            {"A new kind": "new-kind.md"},
+            {"Architecture": "contributing/architecture.md"},
+            {"A new kind": "contributing/new-kind.md"},
+            {"Engineering notes": "contributing/engineering-notes.md"},
+            {"Decisions": "contributing/decisions/*"},
             {"Release": "releasing.md"},
             {"Changes": "changelog.md"},
         ]
@@ -165,7 +165,7 @@ def pages() -> dict[str, str]:
         "CONTRIBUTING.md": "contributing.md",
         "CHANGELOG.md": "changelog.md",
     }
-    for folder in ("", "decisions/"):
+    for folder in ("", "contributing/", "contributing/decisions/"):
         for path in sorted((ROOT / "docs" / folder).glob("*.md")):
             found[f"docs/{folder}{path.name}"] = f"{folder}{path.name}".replace("README", "index")
     for path in sorted((ROOT / "monitoring" / "runbooks").glob("*.md")):

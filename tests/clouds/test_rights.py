@@ -124,7 +124,7 @@ def test_a_permission_that_is_missing_is_told_and_hides_no_danger(said: dict[str
 
 
 def test_the_docs_say_what_a_missing_permission_does(said: dict[str, Said]) -> None:
-    """`make test-cloud UPDATE=1` writes the table of docs/security.md anew."""
+    """`make test-cloud UPDATE=1` writes the table of docs/contributing/permissions.md anew."""
     rows = [
         (f"`{action}`", "<br>".join(one.parts), "<br>".join(one.told), one.victim)
         for action, one in sorted(said.items())
@@ -134,7 +134,7 @@ def test_the_docs_say_what_a_missing_permission_does(said: dict[str, Said]) -> N
         "without | what failed, in the log | alarms that this makes, or raises if it lasts | a volume in danger is",
         rows,
     )
-    page = DOCS / "security.md"
+    page = DOCS / "contributing" / "permissions.md"
     expected = with_parts(page, {"denied": lambda: table})
     if os.environ.get("UPDATE"):
         page.write_text(expected, encoding="utf-8")
