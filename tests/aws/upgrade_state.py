@@ -72,6 +72,33 @@ def state(count: int) -> dict[str, Any]:
         }
 
 
+def restored(cloud: Cloud, path: Path) -> list[Disk]:
+    """The account as a version has left it. Returns its disks."""
+    state = json.loads(path.read_text(encoding="utf-8"))
+    region = cloud.aws.regions["us-east-1"]
+    cloud.clock.now = state["now"]
+    cloud.aws.skip_ids(1_000)  # what comes later has ids of its own
+    region.volumes, region.instances = state["volumes"], state["instances"]
+    region.alarms = {name: _timed(alarm) for name, alarm in state["alarms"].items()}
+    region.alarm_tags = state["alarm_tags"]
+    for namespace, metric, dimensions, points in state["metrics"]:
+        key = (namespace, metric, tuple(tuple(pair) for pair in dimensions))
+        region.metrics[key] = dict(points)
+    disks = []
+    for volume_id, percent in state["disks"].items():
+        disk = Disk.__new__(Disk)
+        disk.cloud, disk.id, disk.percent = cloud, volume_id, percent
+        disks.append(disk)
+    return disks
+
+
+def _timed(alarm: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: datetime.fromisoformat(value) if key.endswith("Timestamp") else value
+        for key, value in alarm.items()
+    }
+
+
 def burn(cloud: Cloud, disks: list[Disk], *, iops: float) -> None:
     """One minute of every disk."""
     began = cloud.clock.now
