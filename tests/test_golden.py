@@ -103,8 +103,9 @@ def test_an_alarm_keeps_what_makes_it_honest_however_long_its_command_is(path: P
 def test_a_warning_asks_nothing_of_the_night_and_a_page_does() -> None:
     text = (FOLDER / "ebs_volume.txt").read_text(encoding="utf-8")
     warning, page = ALARM.findall(text)
-    assert "Do now: nothing tonight" in warning
-    assert "nothing tonight" not in page
+    assert "Do now: nothing; a page follows" in warning
+    assert "Do next" not in warning
+    assert "Do now: nothing" not in page
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*_*.txt")), ids=lambda path: path.stem)
@@ -117,7 +118,11 @@ def test_when_credits_are_back_is_said_only_where_aws_publishes_how_many_there_a
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*_*.txt")), ids=lambda path: path.stem)
 def test_nobody_is_told_to_stop_a_resource_without_asking_first(path: Path) -> None:
-    lines = re.findall(r"^(Do now|Do next|Ask first): (.*)$", path.read_text(), flags=re.MULTILINE)
+    lines = re.findall(
+        r"^(Do now|Do next|Would help|Ask first|By day): (.*)$",
+        path.read_text(),
+        flags=re.MULTILINE,
+    )
     assert lines
     for label, text in lines:
         stops = "the instance stops" in text or "unavailable" in text

@@ -171,12 +171,11 @@ def soonest(fixes: Iterable[Fix], count: int = 2) -> tuple[Fix, ...]:
 
 
 def at_night(fixes: Iterable[Fix]) -> list[Fix]:
-    """Those of the fixes that can be undone; else all of them to be decided by day, without their commands."""
+    """Those of the fixes that can be undone; else all of them, which their owner decides by day, without their commands."""
     decided = list(fixes)
     undoable = [fix for fix in decided if not fix.is_for_good]
     return undoable or [
-        replace(fix, action=f"by day, and with its owner, {fix.action}", commands=())
-        for fix in decided
+        replace(fix, action=f"with its owner, {fix.action}", commands=()) for fix in decided
     ]
 
 

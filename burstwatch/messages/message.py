@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlencode
 
 from burstwatch.config import Links
+from burstwatch.fixes.fix import Fix
 from burstwatch.formatting import (
     balance,
     clock_time,
@@ -48,7 +49,9 @@ FLEET_BOARD = "burstwatch-fleet"
 BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
 #: How a line of what to do begins.
-StepLabel: TypeAlias = Literal["Do now", "Do next", "Ask first", "Note", "Command", ""]
+StepLabel: TypeAlias = Literal[
+    "Do now", "Do next", "Would help", "Ask first", "By day", "Note", "Command", ""
+]
 #: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
 BACK_FROM = 0.05
 #: Tags that say who owns something, in small letters, and how much of them a message has.
@@ -109,12 +112,7 @@ def danger_message(
         title=title,
         name=who(brief),
         where=_where(brief),
-        actions=actions(
-            [*_waits(brief, severity), *(fix.text for fix in brief.fixes)],
-            interrupting=[fix.text for fix in brief.fixes if fix.interrupts],
-            note=". ".join(filter(None, (brief.undone_by, _for_the_others(brief)))),
-            command=next((fix.command for fix in brief.fixes if fix.command), ""),
-        ),
+        actions=_actions(brief, severity),
         facts=_lines(
             ("Runs out", brief.between),
             ("Chance", brief.chance),
@@ -136,12 +134,36 @@ def danger_message(
     )
 
 
-def _waits(brief: Brief, severity: Verdict) -> list[str]:
-    """What a warning asks of whoever reads it at night."""
+def _actions(brief: Brief, severity: Verdict) -> tuple[Step, ...]:
+    """What to do, the soonest first, and the command for the one that has it.
+
+    Whatever stops the resource is asked for first: nobody stops an instance for an alarm on its own. The note comes
+    before the command: whoever runs it must know who may undo it.
+    """
     never_pages = brief.resource.terms.highest_verdict == "warning"
-    if severity != "warning" or brief.has_run_out or never_pages:
-        return []
-    return ["nothing tonight: a page follows if it goes on"]
+    waits = severity == "warning" and not brief.has_run_out and not never_pages
+    steps = [Step("Do now", "nothing; a page follows if it gets worse")] if waits else []
+    for fix in brief.fixes:
+        is_first = not any(step.label == "Do now" for step in steps)
+        steps.append(Step(_label_of(fix, waits=waits, is_first=is_first), fix.text))
+    note = ". ".join(filter(None, (brief.undone_by, _for_the_others(brief))))
+    command = next((fix.command for fix in brief.fixes if fix.command), "")
+    after = [Step("Note", note), Step("Command", command)]
+    return (
+        *(steps or [Step("Do now", "follow the runbook")]),
+        *(step for step in after if step.text),
+    )
+
+
+def _label_of(fix: Fix, *, waits: bool, is_first: bool) -> StepLabel:
+    """How the line of a fix begins; ``waits`` where nothing has to be done yet."""
+    if fix.is_for_good:
+        return "By day"
+    if fix.interrupts:
+        return "Ask first"
+    if waits:
+        return "Would help"
+    return "Do now" if is_first else "Do next"
 
 
 def _back(brief: Brief) -> str:
@@ -292,7 +314,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
         event="mass",
         title=title_of(shown, f"{count} resources", says),
         where=f"Where: {where}{f', all in {shared}' if shared else ''}",
-        actions=actions([advice]),
+        actions=(Step("Do now", advice),),
         facts=(
             f"{count} resources, the worst first; `burstwatch scan` lists all:",
             *(f"{label(brief)} ({brief.type}): {brief.says}" for brief in worst),
@@ -313,9 +335,9 @@ def mass_over_message(
     are = "critical" if severity == "critical" else "at risk"
     return Message(
         event="mass",
-        title=f"RESOLVED many resources: only a few are still {are} ({hour_of(at)})",
+        title=f"RESOLVED many resources: no longer many are {are} ({hour_of(at)})",
         where=f"Where: {where}",
-        actions=actions(["handle the remaining alarms of single resources, if there are any"]),
+        actions=(Step("Do now", f"`burstwatch scan` lists those that are still {are}, if any"),),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
         links=links_of("mass", links, unit=unit, at=at),
@@ -330,8 +352,11 @@ def listing_message(
 ) -> Message:
     """A kind of resources that could never be listed in a unit; without ``why`` it can be now."""
     title = title_of("WARNING", kind, f"not watched, it can't be listed ({hour_of(at)})")
-    steps = actions(
-        ["allow the call to the function's role, or leave the kind out (setting kinds)"]
+    steps = (
+        Step(
+            "Do now",
+            "allow the call to the function's role, or leave the kind out (setting kinds)",
+        ),
     )
     if not why:
         title = title_of("RESOLVED", kind, f"can be listed now ({hour_of(at)})")
@@ -453,23 +478,6 @@ def machine_context(brief: Brief) -> dict[str, str]:
         "fixes": json.dumps(fixes),
     }
     return {name: value for name, value in context.items() if value}
-
-
-def actions(
-    steps: Sequence[str], *, interrupting: Sequence[str] = (), note: str = "", command: str = ""
-) -> tuple[Step, ...]:
-    """The steps as lines: the first for now, the others after it, and the command for the one that has it.
-
-    Those that are ``interrupting`` are asked for first: nobody stops an instance for an alarm on its own. ``note`` comes
-    before the command: whoever runs it must know who may undo it.
-    """
-    first, *others = steps or ["follow the runbook"]
-    after = [Step("Note", note), Step("Command", command)]
-    return (
-        Step("Do now", first),
-        *(Step("Ask first" if step in interrupting else "Do next", step) for step in others),
-        *(step for step in after if step.text),
-    )
 
 
 def _lines(*facts: tuple[str, str]) -> tuple[str, ...]:

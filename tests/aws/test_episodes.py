@@ -302,7 +302,7 @@ def test_the_words_of_many_are_changed_first_where_not_all_can_be(
         for (_, name, state), text in told
         if ".critical/many_at_once" in name and state == "OK"
     ]
-    assert over.startswith("RESOLVED many resources: only a few are still critical (")
+    assert over.startswith("RESOLVED many resources: no longer many are critical (")
     # No alarm ends before its text tells it.
     ends = [text for (_, _, state), text in told if state == "OK"]
     assert len(ends) >= 2

@@ -119,7 +119,7 @@ def test_a_page_has_no_command_for_what_cannot_be_undone(
     demand = min(bucket.burst, resource.limit.rate)
     for fix in find_kinds()[kind_name].what_helps(resource, bucket.capacity, demand, {}):
         assert not (fix.is_for_good and fix.command)
-        assert fix.action.startswith("by day, and with its owner") == fix.is_for_good
+        assert fix.action.startswith("with its owner, ") == fix.is_for_good
 
 
 def test_a_mode_that_stays_for_a_day_names_the_price_of_a_day() -> None:
