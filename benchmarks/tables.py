@@ -71,7 +71,7 @@ def bill_sentence() -> str:
     table = markdown_table("accounts | USD a month | after AWS's free tier", rows)
     size, records = max(_bill().items(), key=lambda item: int(item[0]))
     more = _cents([record for record in records if record["line"] in OF_EACH_VOLUME], size, "usd")
-    return f"{table}\nEach volume that can burst adds {more:.1f} cents a month, for requests and alarms.\n"
+    return f"{table}\nEach volume that can burst adds {more:.1f} cents a month: requests, and alarms while it is in danger.\n"
 
 
 def bill_table() -> str:
@@ -118,8 +118,8 @@ def rules_table() -> str:
         )
         for name, text in RULES.items()
     ]
-    table = markdown_table("rule | announced | right | false pages a week and volume", rows)
-    return f"{table}\n{policies['burstwatch']['events']} buckets ran out in these recordings.\n"
+    table = markdown_table("rule | announced | right | false pages a volume and week", rows)
+    return f"{table}\n{policies['burstwatch']['events']} times a simulated volume ran out of credits.\n"
 
 
 def _ours(family: str, view: str, *, left_out: str = "machine") -> Record:

@@ -244,3 +244,8 @@ def test_what_the_readme_says_first_is_what_its_tables_say() -> None:
     assert 45 <= int(right) <= 55
     assert "half of the pages were false" in text
     assert f"From {alone} USD a month" in text
+    (more,) = re.findall(r"Each volume that can burst adds ([\d.]+) cents a month", text)
+    assert f"and {more} cents for each volume that can burst" in text
+    (missed, as_right) = re.findall(r"`BurstBalance` < 20% \| (\d+)% \| (\d+)% \|", text)[0]
+    assert 62 <= int(missed) <= 70  # "misses a third"
+    assert abs(int(as_right) - int(right)) <= 5

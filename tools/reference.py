@@ -27,7 +27,7 @@ OF_THE_STACK = {
     "events_topic_arn",
 }
 #: The lines of an alarm that the README shows.
-OF_A_PAGE = ("Where:", "Do now:", "Do next:", "Command:", "Load:")
+OF_A_PAGE = ("Where:", "Do now:", "Do next:", "Command:")
 
 
 def markdown_table(headings: str, rows: Iterable[Sequence[str]]) -> str:
