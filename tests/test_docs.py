@@ -236,6 +236,32 @@ def test_what_is_pasted_is_a_fence_of_sh_and_a_session_has_its_prompt(page: Path
     assert not any(re.search(r"^ *\$ ", lines, re.MULTILINE) for lines in pasted)
 
 
+def test_every_check_of_a_claim_is_there() -> None:
+    text = (ROOT / "docs" / "contributing" / "claims.md").read_text()
+    checks = re.findall(
+        r"`{1,2}(\S+?\.(?:py|ts))::(.+?)`{1,2}(?=[,| ])", text.replace("``, ", "`` , ")
+    )
+    assert len(checks) > 90
+    for path, name in checks:
+        source = (ROOT / path).read_text()
+        assert name in source if path.endswith(".ts") else f"def {name}(" in source, (path, name)
+    for module in re.findall(r"`python -m ([\w.]+)`", text):
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists(), module
+
+
+def test_what_the_page_of_the_backtest_says_first_is_what_its_table_says() -> None:
+    text = (ROOT / "docs" / "backtest.md").read_text()
+    table = text.split("<!-- page-on -->")[1].split("<!-- /page-on -->")[0]
+    balanced = [
+        [float(cell) for cell in row.split(" | ")[3].split(", ")]
+        for row in table.strip().splitlines()[2:]
+    ]
+    announced, right = ([row[column] for row in balanced] for column in (0, 3))
+    first = " ".join(text.split("\n\n")[1].split())
+    assert f"{min(announced):.0%} to {max(announced):.0%} of the run-outs" in first
+    assert f"{min(right):.0%} to {max(right):.0%} are right" in first
+
+
 def test_what_the_readme_says_first_is_what_its_tables_say() -> None:
     text = " ".join(README.split())
     (announced, right) = re.findall(r"\| \*\*burstwatch\*\* \| (\d+)% \| (\d+)% \|", text)[0]

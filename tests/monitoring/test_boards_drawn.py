@@ -42,6 +42,8 @@ NAMES = tuple(
         for path in (ROOT / "monitoring" / "grafana").glob("burstwatch-*.json")
     )
 )
+#: The boards of a whole fleet.
+FLEETS = ("fleet", "fleet-prometheus")
 #: What a source may give where it has nothing: no frame, frames without rows, or nulls.
 EMPTY = ("none", "rows", "nulls")
 #: The widest text of each label of a table. No digit of an id is as wide as 4 in the font of Grafana.
@@ -57,6 +59,8 @@ WIDEST = {
     "profile": "dd-drain-raid0",
     "step": "write512",
 }
+#: How many resources a large fleet has in danger, a quarter of each verdict; and how many of them a query asks for.
+MANY, LIMITED = 300, re.compile(r"LIMIT (\d+)|(?:bottomk|topk)\((\d+)|(?:ASC|DESC), (\d+)\)")
 #: Grafana's named colours as it writes them.
 HEX = {
     ("light", "dark-red"): "#AD0317", ("dark", "dark-red"): "#C4162A",
@@ -67,7 +71,7 @@ HEX = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scripted:
-    """A source whose every query gives the same: nothing of one sort, or one value, of what ``labels`` name."""
+    """A source whose every query gives the same: nothing of one sort, one value of what ``labels`` name, or one of each of ``MANY``."""
 
     gives: str
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +82,8 @@ class Scripted:
         del variables
         shown = [target for target in targets if not target.get("hide")]
         tables = sum(target.get("format") == "table" for target in targets)
+        if self.gives == "many":
+            return [frame for one in shown for frame in self._many(one, span, is_alone=tables == 1)]
         return [frame for one in shown for frame in self._frames(one, span, is_alone=tables == 1)]
 
     def values(
@@ -87,6 +93,44 @@ class Scripted:
         if str(query.get("query", "")).startswith("query_result"):
             return ['{device="one"} 1 1000']
         return ["us-east-1"] if query.get("queryType") == "regions" else ["one"]
+
+    def _many(self, target: Mapping[str, Any], span: Span, *, is_alone: bool) -> list[Frame]:
+        """As many of the worst as the query asks for, each a row of the table or a line of its own."""
+        query = str(target.get("expr") or target.get("sqlExpression") or target.get("expression"))
+        limit = LIMITED.search(query)
+        if limit is None and not query.startswith(("SEARCH", "count by")):
+            return self._frames(target, span, is_alone=is_alone)
+        numbers = range(min(MANY, int(next(filter(None, limit.groups()))) if limit else MANY))
+        ids = [f"vol-{number:017x}" for number in numbers]
+        are_verdicts = '"Severity"' in query or query.startswith("(4 *")
+        values: list[float | None] = [
+            4.0 - number // (MANY / 4) if are_verdicts else 60.0 * number for number in numbers
+        ]
+        if "balance" in query:
+            values = [number / MANY for number in numbers]
+        name = target["refId"]
+        if target.get("format") == "table":
+            grouped = re.findall(r"by \(([^)]+)\)", query)[0].split(", ")
+            labels = [
+                Field(
+                    name=label,
+                    type="string",
+                    values=ids
+                    if label == "resource_id"
+                    else [self.labels.get(label, "one")] * len(ids),
+                )
+                for label in grouped
+            ]
+            last = Field(
+                name="Value" if is_alone else f"Value #{name}", type="number", values=values
+            )
+            times = Field(name="Time", type="time", values=[span.end_s - 60] * len(ids))
+            return [Frame(query=name, fields=[times, *labels, last])]
+        return [
+            Frame(query=name, name=one, fields=[time, _with(value, [given])])
+            for one, given in zip(ids, values, strict=True)
+            for time, value in [series(name, one, [(span.end_s - 60, 1.0)]).fields]
+        ]
 
     def _frames(self, target: Mapping[str, Any], span: Span, *, is_alone: bool) -> list[Frame]:
         name = target["refId"]
@@ -122,7 +166,7 @@ def _with(column: Field, values: list[float | None]) -> Field:
 def drawn(name: str, gives: str, *, changed: Mapping[str, Any] | None = None) -> str:
     span = Span(start_s=NOW - 3_600, end_s=NOW)
     wish = Wish(span=span, now_s=NOW, chosen={})
-    source = Scripted(gives=gives, labels=WIDEST if gives == "widest" else {})
+    source = Scripted(gives=gives, labels=WIDEST if gives in {"widest", "many"} else {})
     return look(changed or board(f"burstwatch-{name}"), source, wish)[0]
 
 
@@ -240,6 +284,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         for name in NAMES
         for gives in (*EMPTY, "one", "zero", "widest")
     }
+    texts |= {f"{name}-many": drawn(name, "many") for name in FLEETS}
     with fake_cloud() as cloud:
         _, draining = play(cloud)
         chosen = {"volume": draining.id, "instance": draining.instance_id}
@@ -263,7 +308,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     for name, text in texts.items():
         pages[name].write_text(text)
     every_size = {*PLANTED, *PAGES}
-    once = {name for name in pages if not name.endswith(("-none", "-one", "-widest", "-full"))}
+    once = {
+        name for name in pages if not name.endswith(("-none", "-one", "-widest", "-many", "-full"))
+    }
     return look_at(
         pages,
         empty={name for name in pages if name.endswith(EMPTY)},
@@ -277,7 +324,7 @@ DRAWN = [
     for name in NAMES
     for gives in ("none", "rows", "nulls", "zero", "one", "widest", "full")
     if (name, gives) not in {("host", "full"), ("fleet-prometheus", "full")}
-]
+] + [(name, "many") for name in FLEETS]
 
 
 @pytest.mark.parametrize(("name", "gives"), DRAWN)
