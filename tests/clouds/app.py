@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Self
 
-from burstwatch.aws.client.names import HEAD, is_of
+from burstwatch.aws.client.names import HEAD, is_of, parse_alarm_name
 from burstwatch.aws.client.session import Clients
 from burstwatch.history.observations import Resource
 from burstwatch.kinds.base import Kind
@@ -337,9 +337,8 @@ class Play:
 
 def resource_of(alarm: str) -> str:
     """``vol-1``, or ``333333333333.eu-west-1/vol-1``, of an alarm's name: a resource's own name stands before its id."""
-    head, *_, resource, _ = alarm.split("/")
-    unit = head.partition("@")[2]
-    return f"{unit}/{resource}" if unit else resource
+    parts, resource = parse_alarm_name(alarm), alarm.split("/")[-2]
+    return f"{parts.foreign}/{resource}" if parts and parts.foreign else resource
 
 
 class _Answers:
