@@ -69,7 +69,7 @@ def config_of(
 
         texts = {**read_settings(clients(), args.deployment, args.stack)}
     stated = [pair.partition("=") for pair in getattr(args, "set", ())]
-    names = [name.strip().lower() for name, _, _ in stated]
+    names = [name.strip().lower().removeprefix(ENV_PREFIX.lower()) for name, _, _ in stated]
     for name, is_pair, _ in stated:
         if not is_pair:
             msg = f"--set takes NAME=VALUE, got {name!r}"

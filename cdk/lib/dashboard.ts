@@ -126,7 +126,7 @@ export class FleetDashboard extends Construct {
       }),
     );
     row(
-      'Can the monitor be believed?',
+      'Monitor health',
       new GraphWidget({
         title: 'Resources that were looked at, and that could not be judged',
         width: 12,
@@ -154,7 +154,7 @@ export class FleetDashboard extends Construct {
         left: ['Problems', 'UnitsFailed', 'CallsThrottled', 'MetricsRefused'].map((name) => fleet(name)),
       }),
       new GraphWidget({
-        title: 'Metrics asked for, which AWS bills',
+        title: 'Metrics requested, which AWS bills',
         width: 12,
         height: 6,
         left: [fleet('MetricsRequested')],

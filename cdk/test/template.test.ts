@@ -236,7 +236,7 @@ test('the dashboard reads from what runs out to whether the monitor can be belie
   const rows = body.widgets.filter((widget: any) => /^## /.test(widget.properties.markdown ?? ''));
   assert.deepEqual(
     rows.map((row: any) => row.properties.markdown),
-    ['## Now', '## Worst first', '## History', '## Can the monitor be believed?'],
+    ['## Now', '## Worst first', '## History', '## Monitor health'],
   );
   assert.deepEqual(
     rows.map((row: any) => row.y),

@@ -282,13 +282,13 @@ def _monitor() -> list[Panel]:
             targets=[math("sweeps", HEARTBEATS, label="${PROP('Dim.Unit')}", period_s=300)],
         ),
         graph(
-            "Metrics asked for",
+            "Metrics requested",
             "By GetMetricData, which AWS bills by the metric.",
             kind=KIND, unit="short", width=6,
             targets=[_fleet("requested", "MetricsRequested", period_s=300)],
         ),
         number(
-            "What asking costs a month",
+            "API cost a month",
             f"At the mean of the range shown, and at {METRIC_REQUEST.value * 1_000:g} USD per 1,000 metrics (list price). "
             "Alarms, the function and the dashboards are not included: `cdk synth` prints their price.",
             kind=KIND, unit="currencyUSD", steps=PLAIN, width=6, is_small=True, height=8, calculation="mean", decimals=2,

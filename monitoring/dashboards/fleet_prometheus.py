@@ -262,12 +262,12 @@ def _monitor() -> list[Panel]:
             looks={"do not answer": SeriesStyle(color=RED), "problems": SeriesStyle(color=ORANGE), "throttled": SeriesStyle(color=BLUE)},
         ),
         graph(
-            "Metrics asked for", "By GetMetricData, which AWS bills by the metric: so many an hour.",
+            "Metrics requested", "By GetMetricData, which AWS bills by the metric: so many an hour.",
             kind=KIND, unit="short", width=8,
             targets=[series("requested", f"3600 * sum by ({by_unit}) ({rate(m.REQUESTED, of=UNITS)})", UNIT)],
         ),
         number(
-            "What asking costs a month", "At the mean of the range shown, and at the list price. Nothing else of `burstwatch serve` is billed by AWS.",
+            "API cost a month", "At the mean of the range shown, and at the list price. Nothing else of `burstwatch serve` is billed by AWS.",
             kind=KIND, unit="currencyUSD", steps=PLAIN, width=8, height=8, decimals=2, is_small=True,
             calculation="mean", targets=[series("cost", f"{MONTH_S} * sum({rate(m.REQUESTED_USD, of=UNITS)})", "USD a month")],
         ),

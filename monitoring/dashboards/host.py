@@ -91,7 +91,7 @@ def build() -> dm.Dashboard:
             ).regex('/device="([^"]+)"/').sort(dm.VariableSort.DISABLED),
         ],
         time_from="now-3h",
-        closed=("Network", "What EBS says (NVMe log page)", "Measured", "Can the exporter be believed?"),
+        closed=("Network", "What EBS says (NVMe log page)", "Measured", "Exporter health"),
         rows=[
             ("Now", _now()),
             ("Worst first", _worst()),
@@ -101,7 +101,7 @@ def build() -> dm.Dashboard:
             ("Network", _network()),
             ("What EBS says (NVMe log page)", log_page()),
             ("Measured", measured()),
-            ("Can the exporter be believed?", _exporter()),
+            ("Exporter health", _exporter()),
         ],
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def _now() -> list[Panel]:
             targets=[now("held", f"sum({one(m.HINT, of=HOSTS)})", "disks")],
         ),
         number(
-            "Least sure", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",
+            "Widest interval", "The widest interval that a balance lies in, as a share of the bucket. It narrows with time, and by what CloudWatch publishes.",
             kind=KIND, unit="percentunit", steps=((None, GREEN), (0.5, ORANGE)), decimals=0,
             targets=[
                 now(

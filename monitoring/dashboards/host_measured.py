@@ -18,7 +18,7 @@ def log_page() -> list[Panel]:
     )
     return [
         graph(
-            "Asked for more than there is",
+            "Limit exceeded",
             "Share of the time in which the load was above a limit: the volume's own or the instance's, of IOPS or of bytes a second. Needs the NVMe helper.",
             kind=KIND, unit="percentunit", width=8, most=1,
             targets=[series(f"q{i}", rate(metric), f"{DISK} {whose}") for i, (metric, whose) in enumerate(exceeded)],

@@ -62,7 +62,7 @@ def build() -> dm.Dashboard:
         rows=[
             ("Now", VERDICT.tiles(width=8, state_width=8)),
             ("How long is left", [_credits(), VERDICT.time_left(width=10)]),
-            ("What spends it", [_demand()]),
+            ("Load", [_demand()]),
         ],
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def _demand() -> Panel:
     operations = sorted(name for name in names if re.search("Ops|Operations|IOPS", name))
     moved = sorted(name for name in names if re.search("Bytes|Throughput", name))
     return graph(
-        "What spends it",
+        "Load",
         "Operations a second, and bytes a second on the right, of which EFS meters a read as a third. For CPU credits: vCPUs in use, each of "
         "which spends one credit a minute.",
         kind=KIND, unit="short", width=24, height=9, shades=True, targets=_searches(demands),

@@ -80,7 +80,7 @@ class Verdict:
                 targets=[self.metric("likely", TIME_METRIC, "Average")],
             ),
             number(
-                "At the soonest", "The shortest time that the projection allows.",
+                "Earliest", "The shortest time that the projection allows.",
                 kind=KIND, unit=DURATION, steps=self.steps, since=NOW, width=width, none=NOT_SOON,
                 targets=[self.metric("soonest", TIME_METRIC, "Minimum")],
             ),

@@ -69,7 +69,7 @@ def build() -> dm.Dashboard:
         ],
         time_from="now-3h",
         time_to="now+1h",
-        rows=[("Now", _now()), ("How long is left", _left()), ("Fixes", [_fixes()]), ("What spends it", [*_load(), *_limits()])],
+        rows=[("Now", _now()), ("How long is left", _left()), ("Fixes", [_fixes()]), ("Load", [*_load(), *_limits()])],
     )  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def _now() -> list[Panel]:
         ),
         *VERDICT.tiles(width=5, state_width=4),
         number(
-            "Waiting I/O", "The length of the queue. It grows when more is asked for than is served.",
+            "Queue length", "The length of the queue. It grows when more is asked for than is served.",
             kind=KIND, unit="short", steps=((None, GREEN), (8, ORANGE), (32, RED)), since=NOW, width=5, decimals=1,
             none=NO_DATA, targets=[_ebs("queue", "VolumeQueueLength", "Average")],
         ),
@@ -94,7 +94,7 @@ def _left() -> list[Panel]:
     newest = "FILL(IF(balance >= 0, EPOCH(balance) + PERIOD(balance)), REPEAT)"
     return [
         graph(
-            "Balance, and where it goes",
+            "Balance and forecast",
             "The balance that AWS has published, and the projection: likely, at the soonest and at the latest. The projection is there "
             "while burstwatch warns about the volume, if the time range of the dashboard ends in the future.",
             kind=KIND, unit="percent", most=100, steps=BALANCE_PERCENT, width=14, height=10,
@@ -226,7 +226,7 @@ def _limits() -> list[Panel]:
             looks={"I/O": SeriesStyle(color=BLUE), "bytes": SeriesStyle(color=GREEN)},
         ),
         graph(
-            "Asked for more than it has",
+            "Limit exceeded",
             "1 in each minute in which AWS saw more asked for than the volume is provisioned with (Nitro only; AWS does not "
             "say whether a gp2's burst counts as provisioned).",
             kind=KIND, unit="short", most=1, width=6,

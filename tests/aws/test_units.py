@@ -8,13 +8,14 @@ import pytest
 from burstwatch.aws.alarms.api import read_alarms
 from burstwatch.aws.alarms.episodes import open_episodes
 from burstwatch.aws.client.names import EVERY_ALARM, parse_alarm_name
+from burstwatch.aws.look.memory import Memory
 from burstwatch.aws.sweep.fleet_metrics import fleet_metrics
 from burstwatch.aws.sweep.sweep import Sweep
 from burstwatch.aws.sweep.units import Units
 from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.invoking import Context, load
-from tests.aws.sweeping import CONFIG, EFFECT, Disk, alarms
+from tests.aws.sweeping import CONFIG, EFFECT, Disk, alarms, run_sweep
 from tests.conftest import NOW, Cloud
 from tests.kinds._rds import instance
 
@@ -121,6 +122,8 @@ def test_alarms_of_the_names_before_go_on_in_every_unit_and_nobody_is_paged_agai
         before = "/".join([f"burstwatch/{deployment}{unit}", *middle, severity])
         kept[before] = {**kept.pop(name), "AlarmName": before}
     told = list(cloud.aws.notifications)
+    sweep_both()
+    cloud.clock.now += 3_600
     sweep_both()
     assert len(names) == len(regions)
     assert len(alarms(cloud)) == len(names)
@@ -246,3 +249,19 @@ def test_the_function_goes_on_with_the_next_unit_after_one_that_is_denied(
     assert failure["unit"] == f"{MEMBER}/us-east-1"
     assert "AccessDenied" in failure["error"]
     assert function.handler({"unit": {"region": "us-east-1"}}, Context())["completed"] is True
+
+
+def test_alarms_of_the_names_before_are_asked_for_only_while_there_could_be_any(
+    cloud: Cloud,
+) -> None:
+    disk, memory = Disk(cloud, percent=90), Memory()
+    for _ in range(30):
+        disk.minute(iops=10)
+        run_sweep(cloud, memory)
+    asked = [
+        params["AlarmNamePrefix"]
+        for _, operation, params in cloud.aws.calls
+        if operation == "DescribeAlarms" and "AlarmNamePrefix" in params
+    ]
+    assert asked.count("burstwatch.") == 30
+    assert asked.count("burstwatch/burstwatch/") == 15

@@ -58,12 +58,12 @@ def test_a_resource_of_another_kind_has_its_own_credits_and_nothing_of_others(
     shown = {one.title: {frame.name for frame in one.frames if frame.known} for one in looked}
     assert shown == {
         "Time left": {"soonest", "likely", "latest"},
-        "At the soonest": {"soonest"},
+        "Earliest": {"soonest"},
         "State": {"severity"},
         "Credits": {"CPUCreditBalance"},
-        "What spends it": {"CPUCreditUsage"},
+        "Load": {"CPUCreditUsage"},
     }
-    (used,) = (one for one in looked if one.title == "What spends it")
+    (used,) = (one for one in looked if one.title == "Load")
     (frame,) = (one for one in used.frames if one.known)
     assert all(0.9 < vcpus < 1.0 for _, vcpus in frame.points)  # 95 % of one
 
@@ -76,7 +76,7 @@ def test_the_lines_ahead_begin_at_the_newest_balance_and_end_when_it_is_said_to_
     (panel,) = [
         one
         for one in board("burstwatch-volume")["panels"]
-        if one["title"] == "Balance, and where it goes"
+        if one["title"] == "Balance and forecast"
     ]
     span = Span(start_s=cloud.clock.now - 1_800, end_s=cloud.clock.now + 7_200)
 

@@ -346,4 +346,4 @@ def test_each_metric_of_a_kind_has_its_unit_on_the_board_of_resources(kind: Kind
         is_moved = re.search("Bytes|Throughput", metric.name)
         is_counted = re.search("Ops|Operations|IOPS", metric.name)
         expected = "binBps" if is_moved else "iops" if is_counted else "short"
-        assert unit_of(by_title["What spends it"], metric.name) == expected, metric.name
+        assert unit_of(by_title["Load"], metric.name) == expected, metric.name

@@ -149,7 +149,7 @@ def test_the_dashboard_of_a_message_has_the_level_and_the_time_left_of_its_resou
     if board["uid"] == RESOURCE_BOARD:  # it is for all kinds, and has no panel of one alone
         assert drawn.keys() == titles_of(board)
         assert drawn["Credits"] <= {*kind.level_metrics}
-        assert drawn["What spends it"] == {metric.name for metric in kind.demand_metrics}
+        assert drawn["Load"] == {metric.name for metric in kind.demand_metrics}
     else:
         assert "Balance" in drawn
 

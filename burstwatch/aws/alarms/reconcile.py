@@ -32,6 +32,7 @@ from burstwatch.aws.client.names import (
     effect_at_zero,
     foreign_name,
     group_of,
+    is_name_before,
     mass_name,
     part_name,
     part_of,
@@ -88,14 +89,29 @@ class AlarmListing:
     alarms: tuple[Alarm, ...]
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def has_names_before(self) -> bool:
+        """True if one of them has a name as it was before December 2026."""
+        return any(is_name_before(alarm.name) for alarm in self.alarms)
+
 
 def list_alarms(
-    home: Clients, unit: Unit, shard: Shard, config: Config, *, is_home: bool
+    home: Clients,
+    unit: Unit,
+    shard: Shard,
+    config: Config,
+    *,
+    is_home: bool,
+    with_names_before: bool = True,
 ) -> AlarmListing | Problem:
-    """The alarms that a unit has, with the members of those that stand for many of a shard; or why that is not known."""
+    """The alarms that a unit has, with the members of those that stand for many of a shard; or why that is not known.
+
+    Those of the names before December 2026 are another call, which can be left out.
+    """
     try:
         foreign = "" if is_home or unit == home.unit() else foreign_name(unit)
-        prefixes = unit_prefixes(config.deployment, foreign)
+        today, before = unit_prefixes(config.deployment, foreign)
+        prefixes = (today, before) if with_names_before else (today,)
         alarms = read_alarms(home, *prefixes, deployment=config.deployment)
     except (*AWS_ERRORS, AwsError) as error:
         return Problem(part="DescribeAlarms", error=describe_error(error))

@@ -182,6 +182,11 @@ def parse_alarm_name(name: str) -> AlarmName | None:
     )
 
 
+def is_name_before(name: str) -> bool:
+    """True if an alarm is called as alarms were until December 2026."""
+    return name.startswith(EVERY_ALARM[2])
+
+
 def is_of(name: str, deployment: str) -> bool:
     """True if it is the name of an alarm that sweeps of this deployment made."""
     parts = parse_alarm_name(name)

@@ -25,6 +25,9 @@ from burstwatch.shards import WHOLE, Problem, Shard, Unit
 #: calls or resources than this is taken so often, and not at every sweep.
 FEW_CALLS, FEW_RESOURCES = 10, 200
 INVENTORY_S = 300.0
+#: For so long a new memory asks for alarms of the names before, and then while there are any: each such listing is a
+#: call, at one a minute 0.43 USD a month.
+NAMES_BEFORE_S = 900.0
 #: Number of inventories in a row that must lack a resource before it is gone.
 GONE_AFTER = 3
 
@@ -86,6 +89,10 @@ class Memory(Schedule):
     budget: Budget | None = None
     #: When somebody heard both topics, and no rule muted an alarm.
     heard_at: float = -math.inf
+    #: Until when alarms of the names before are listed in any case, None before the first sweep; and whether the last
+    #: listing had some.
+    names_before_until: float | None = None
+    has_names_before: bool = False
     #: The end of the day of which the charges are read, the keys of the resources of which they are, and when they were last asked for.
     charged_until_s: float = -math.inf
     charges_read: set[str] = field(default_factory=set)
@@ -112,6 +119,12 @@ class Memory(Schedule):
         self.charged_until_s = min(self.charged_until_s, now)
         self.charges_at = min(self.charges_at, now)
         self.day = min(self.day, now // DAY)
+
+    def lists_names_before(self, now: float) -> bool:
+        """True while there may be alarms of the names before."""
+        if self.names_before_until is None:
+            self.names_before_until = now + NAMES_BEFORE_S
+        return self.has_names_before or now < self.names_before_until
 
     def begins_day(self, now: float) -> bool:
         """True if this is the first sweep of a day in UTC; the next one is not."""

@@ -79,7 +79,12 @@ def sweep(
     problems = _renew_budget(home.until(deadline), unit, memory, config, now=now)
     # First: what its alarms tell otherwise than the last look is looked at anew.
     reader = home.until(deadline.at_most(min(READ_ALARMS_S, deadline.left_s() / 4)))
-    listed = list_alarms(reader, unit, memory.shard, config, is_home=clients is home)
+    with_before = memory.lists_names_before(now)
+    listed = list_alarms(
+        reader, unit, memory.shard, config, is_home=clients is home, with_names_before=with_before
+    )
+    if not isinstance(listed, Problem):
+        memory.has_names_before = listed.has_names_before
     # Where that is not known, the look goes by its own schedule, and what is not judged changes no alarm.
     told = None
     if not isinstance(listed, Problem) and not listed.problems:
