@@ -85,7 +85,17 @@ def bill_table() -> str:
         for row, value in zip(rows, cents, strict=True):
             row += [f"{value:.2f}", f"{value / cents[-2]:.0%}"]
     sizes = " | ".join(f"cents at {int(size):,} volumes | share" for size in bill)
-    return markdown_table(f"line | {sizes}", rows)
+    alone, named, two_found, found = (
+        sum(line.usd for line in deployment_lines(Config(), extent))
+        for extent in (
+            Extent(), Extent(units=2, functions=2), Extent(found_units=1), Extent(found_units=2),
+        )
+    )  # fmt: skip
+    more = (
+        f"A further account and region that the organisation finds adds {found - two_found:.2f} USD a month, and one "
+        f"that you name, with a function of its own, {named - alone:.2f}.\n"
+    )
+    return f"{markdown_table(f'line | {sizes}', rows)}\n{more}"
 
 
 def month_table() -> str:
