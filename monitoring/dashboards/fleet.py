@@ -119,7 +119,7 @@ def _now() -> list[Panel]:
             targets=[_fleet("least", "MinTimeToExhaustion", "Minimum")],
         ),
         number(
-            "Out",
+            "Exhausted",
             "Resources without credits, throttled to their baseline.",
             kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, since=NOW, none=NOBODY_LOOKS,
             targets=[_fleet("exhausted", "ResourcesExhausted")],

@@ -116,7 +116,7 @@ def _now() -> list[Panel]:
             targets=[now("left", f"min({likely} > 0 < Inf) or min({likely} < Inf)", "time left")],
         ),
         number(
-            "Out", "Resources without credits, held to their baseline.",
+            "Exhausted", "Resources without credits, held to their baseline.",
             kind=KIND, unit="short", width=3, steps=NONE_IS_WELL, none=NOBODY_LOOKS,
             targets=[now("exhausted", _counted("exhausted"), "resources")],
         ),

@@ -61,3 +61,12 @@ def test_on_a_real_terminal_of_each_width_every_line_fits_and_no_word_is_broken(
     assert whole.strip()
     for columns in WIDTHS:
         assert misfits(seen(columns), whole, columns=columns) == []
+
+
+def test_resources_of_one_name_are_told_apart_on_a_narrow_terminal(cloud: Cloud) -> None:
+    cloud.aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
+    ids = [Disk(cloud, percent=100).id for _ in range(3)]
+    out = Screen()
+    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+    run(("scan",), stdout=out, stderr=Screen(), env=env, clock=cloud.clock)
+    assert [one for one in ids if any(one in line for line in out.lines())] == ids

@@ -3,6 +3,7 @@
 import math
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -479,9 +480,17 @@ def _report(
 def _without_ids(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The table with the room of the ids given to the names. What has no name has its id in place of that."""
+    """The table with the room of the ids given to the names. Whatever has no name of its own has its id before that."""
     of_id, of_name = headings.index("resource"), headings.index("name")
-    named = ([*row[:of_name], row[of_name] or row[of_id], *row[of_name + 1 :]] for row in rows)
+    shared = Counter(row[of_name] for row in rows)
+    named = (
+        [
+            *row[:of_name],
+            row[of_name] if shared[row[of_name]] == 1 else f"{row[of_id]} {row[of_name]}".strip(),
+            *row[of_name + 1 :],
+        ]
+        for row in rows
+    )
     return (
         [*headings[:of_id], *headings[of_id + 1 :]],
         [(*row[:of_id], *row[of_id + 1 :]) for row in named],
