@@ -189,7 +189,7 @@ def advise(recorded: Recorded, *, is_load_enough: bool = False) -> Advice:
         is_censored=is_censored,
         dry_count=dry_count,
         dry_s=dry_s,
-        last_dry_s=max(_ran_out(throttling), default=None),
+        last_dry_s=_last_dry(throttling, recorded.period_s),
         lowest_ratio=min((point.ratio for point in levels), default=None),
         empty_in_s=empty_in_s,
         usd_month=recorded.kind.present_usd(resource),
@@ -372,13 +372,19 @@ def dry_spells(levels: Sequence[LevelPoint]) -> tuple[int, float]:
 
 
 def _ran_out(levels: Sequence[LevelPoint]) -> Iterator[float]:
-    """When a measured level came to zero, each time."""
+    """The starts of the periods in which a measured level came to zero."""
     was_empty = False
     for point in levels:
         is_empty = point.ratio <= EMPTY_RATIO
         if is_empty and not was_empty:
             yield point.start_s
         was_empty = is_empty
+
+
+def _last_dry(levels: Sequence[LevelPoint], period_s: float) -> float | None:
+    """The end of the period in which the level last came to zero, as ``explain`` says it."""
+    starts = list(_ran_out(levels))
+    return starts[-1] + period_s if starts else None
 
 
 def empty_in(levels: Sequence[LevelPoint]) -> float | None:

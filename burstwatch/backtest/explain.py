@@ -94,14 +94,16 @@ def answer_of(story: Story) -> str:
     if not emptied:
         times = f"{len(pages)} times, first" if len(pages) > 1 else "once,"
         if pages:
-            return f"did not run out; would have paged {times} {day_of(story, pages[0].t_s)}"
+            return (
+                f"credits did not run out; would have paged {times} {day_of(story, pages[0].t_s)}"
+            )
         nobody = "had paged before" if story.is_paged_before else "would have paged nobody"
-        return f"did not run out; {nobody}"
+        return f"credits did not run out; {nobody}"
     if emptied[0] <= story.first_end_s:
         return f"was empty at the beginning; {_paged_for(story, emptied[0])}"
     several = f"{len(emptied)} times, first " if len(emptied) > 1 else ""
     more = f"; pages in all: {len(pages)}" if len(emptied) > 1 else ""
-    return f"ran out {several}{_emptied_from(story, emptied[0])}; {_paged_for(story, emptied[0])}{more}"
+    return f"credits ran out {several}{_emptied_from(story, emptied[0])}; {_paged_for(story, emptied[0])}{more}"
 
 
 def _emptied_from(story: Story, since_s: float) -> str:

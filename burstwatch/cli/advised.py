@@ -194,7 +194,7 @@ def _cells(record: AdviceRecord) -> tuple[str, ...]:
         if record["run_out_count"]
         else "no"
     )
-    usd = "" if fix["usd_month"] is None else f"{fix['usd_month']:+,.2f}"
+    usd = "not known" if fix["usd_month"] is None else f"{fix['usd_month']:+,.2f}"
     return (
         _who(record),
         record["type"],

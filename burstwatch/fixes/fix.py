@@ -92,6 +92,7 @@ class Fix:
     ``is_example`` where nobody can change the resource, because it is only described by hand. ``is_less_load`` where
     nothing is changed in AWS. ``is_for_good`` where AWS takes no change back, as storage never gets smaller.
     ``has_downtime`` is None where AWS does not say, and True where what is changed cannot be used meanwhile.
+    ``may_restart`` where something else comes with the change, which may need a restart.
     """
 
     action: str
@@ -105,6 +106,7 @@ class Fix:
     is_less_load: bool = False
     is_for_good: bool = False
     has_downtime: bool | None = None
+    may_restart: bool = False
 
     @property
     def price(self) -> str:
@@ -132,8 +134,8 @@ class Fix:
 
     @property
     def interrupts(self) -> bool:
-        """True if the resource cannot be used while it is changed."""
-        return self.takes == STOPS or self.has_downtime is True
+        """True if the resource cannot be used while it is changed, or perhaps not."""
+        return self.takes == STOPS or self.has_downtime is True or self.may_restart
 
     @property
     def names_type(self) -> bool:
@@ -208,6 +210,7 @@ def not_stopped(fix: Fix, made_from: str) -> Fix:
         effect=f"{fix.effect}; an instance that is stopped would not come back",
         takes="takes minutes to hours",
         commands=(),
+        may_restart=True,
     )
 
 
@@ -224,9 +227,13 @@ def applied_now(fix: Fix, *, window: str, waiting: Sequence[str]) -> Fix:
     words = ", ".join(filter(None, [instead, with_it]))
     if not words:
         return fix
-    # What waits may need a restart.
     has_downtime = None if waiting else fix.has_downtime
-    return replace(fix, effect=f"{fix.effect}; {words}", has_downtime=has_downtime)
+    return replace(
+        fix,
+        effect=f"{fix.effect}; {words}",
+        has_downtime=has_downtime,
+        may_restart=fix.may_restart or bool(waiting),
+    )
 
 
 def less_load(bucket: Bucket, *, level: float, demand: float, unit: str) -> Fix:

@@ -147,7 +147,9 @@ def _actions(brief: Brief, severity: Verdict) -> tuple[Step, ...]:
         is_first = not any(step.label == "Do now" for step in steps)
         steps.append(Step(_label_of(fix, waits=waits, is_first=is_first), fix.text))
     note = ". ".join(filter(None, (brief.undone_by, _for_the_others(brief))))
-    command = next((fix.command for fix in brief.fixes if fix.command), "")
+    # Where nothing has to be done yet, nobody is handed a command that stops something.
+    pasted = (fix.command for fix in brief.fixes if not (waits and fix.interrupts))
+    command = next(filter(None, pasted), "")
     after = [Step("Note", note), Step("Command", command)]
     return (
         *(steps or [Step("Do now", "follow the runbook")]),

@@ -97,7 +97,7 @@ def build() -> dm.Dashboard:
             deployment(),
         ],
         links=[
-            link("alarms", f"{CONSOLE}alarmsV2:?~(search~'burstwatch/${{deployment}})"),
+            link("alarms", f"{CONSOLE}alarmsV2:?~(search~'/${{deployment}})"),
         ],
         rows=[
             ("Now", _now()),

@@ -140,7 +140,7 @@ def test_a_volume_of_the_account_is_explained_from_its_own_metrics(
     code, out, err = burstwatch(cloud, "explain", volume_id, "--hours", "12", "--html", str(page))
     assert (code, err) == (0, "")
     answer, subject, *_ = out.splitlines()
-    assert answer.startswith("Did not run out; would have paged once, ")
+    assert answer.startswith("Credits did not run out; would have paged once, ")
     assert subject == f"gp2 100 GiB, 12 h in periods of 1 min: {volume_id}"
     assert "   page " in out
     assert page.read_text().count("<polyline") > 2

@@ -16,6 +16,7 @@ from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.invoking import Context, load
 from tests.aws.sweeping import CONFIG, EFFECT, Disk, alarms, run_sweep
+from tests.aws.upgrade_state import FOLDER, burn, restored
 from tests.conftest import NOW, Cloud
 from tests.kinds._rds import instance
 
@@ -265,3 +266,37 @@ def test_alarms_of_the_names_before_are_asked_for_only_while_there_could_be_any(
     ]
     assert asked.count("burstwatch.") == 30
     assert asked.count("burstwatch/burstwatch/") == 15
+
+
+@pytest.mark.parametrize("period_s", [60, 1_200])
+def test_alarms_of_the_names_before_go_on_where_the_first_listings_fail(
+    cloud: Cloud, period_s: int
+) -> None:
+    disks = restored(cloud, FOLDER / "0.1.0-one.json")
+    before = alarms(cloud)
+    told, memory = list(cloud.aws.notifications), Memory()
+    for minute in range(20 if period_s == 60 else 3):
+        cloud.aws.denied = {"DescribeAlarms"} if minute < (16 if period_s == 60 else 1) else set()
+        burn(cloud, disks, iops=3_000)
+        cloud.clock.now += period_s - 60
+        run_sweep(cloud, memory)
+        cloud.aws.evaluate_alarms()
+    assert alarms(cloud).keys() == before.keys()
+    assert [one for one in cloud.aws.notifications if parse_alarm_name(one[1])] == told
+
+
+def test_a_unit_that_was_forgotten_is_not_asked_anew_for_alarms_of_the_names_before(
+    cloud: Cloud,
+) -> None:
+    Disk(cloud, percent=100)
+    units = Units(home=cloud.clients, connect=connect, most_known=0)
+    for _ in range(20):
+        cloud.clock.now += 60
+        for region in ("us-east-1", "eu-west-1"):
+            sweep_unit(cloud, units, UnitSpec(region=region))
+    asked = [
+        params.get("AlarmNamePrefix", "")
+        for _, operation, params in cloud.aws.calls
+        if operation == "DescribeAlarms"
+    ]
+    assert sum(prefix.startswith("burstwatch/burstwatch") for prefix in asked) == 2 * 15

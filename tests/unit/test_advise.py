@@ -1,17 +1,20 @@
 """What is advised over a history: it serves that history, costs what the tables say, and is silent where nothing is known."""
 
+import json
 import math
 import random
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burstwatch.backtest.advice import Advice, advise, dry_spells, empty_in, play_on
 from burstwatch.backtest.replay import Recorded
 from burstwatch.bucket import DAY_S, Bucket
+from burstwatch.cli.main import run
 from burstwatch.ebs.volumes import volume_spec
 from burstwatch.fixes.fix import Afterwards
 from burstwatch.fixes.prices import price
@@ -499,3 +502,29 @@ def test_what_was_needed_is_what_was_measured_and_more_is_planned_for_where_a_li
     assert advice.needed == pytest.approx(1_500)
     assert advice.fix is not None
     assert "--iops 3000" in advice.fix.command
+
+
+@given(
+    percents=st.lists(st.sampled_from([0, 0, 40, 100]), min_size=4, max_size=40),
+    period_s=st.sampled_from([60, 300]),
+)
+@example(percents=[100, 40, 0, 0, 40], period_s=300)
+def test_advise_and_explain_say_the_same_of_when_and_how_often_credits_ran_out(
+    percents: list[int], period_s: int
+) -> None:
+    rows = [f"{number * period_s},{percent},0,0,0,0" for number, percent in enumerate([100, *percents])]  # fmt: skip
+    text = "\n".join(["t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes", *rows])
+
+    def told(command: str) -> dict[str, Any]:
+        out, err = StringIO(), StringIO()
+        words = (command, "-", "--type", "gp2", "--size-gib", "100", "--json")
+        run(words, stdin=lambda _: text.encode(), stdout=out, stderr=err, env={}, clock=lambda: 1e6)
+        return dict(json.loads(out.getvalue().splitlines()[0]))
+
+    story, advice = told("explain"), told("advise")
+    spells = story["run_out"]
+    ends = [spell["refilled_at"] or len(rows) * period_s for spell in spells]
+    assert advice["run_out_count"] == len(spells)
+    assert advice["run_out_last_at"] == (spells[-1]["empty_at"] if spells else None)
+    lasted = sum(end - spell["empty_at"] for end, spell in zip(ends, spells, strict=True))
+    assert advice["run_out_s"] == pytest.approx(lasted, abs=period_s)

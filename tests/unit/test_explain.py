@@ -47,7 +47,9 @@ def test_the_story_names_the_page_the_forecast_and_the_truth(drain: Path) -> Non
     code, out, err = explain(str(drain), *GP2)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "ran out +2:34 to +3:02, 28 min; would have paged +2:15, 19 min before"
+    assert (
+        lines[0] == "credits ran out +2:34 to +3:02, 28 min; would have paged +2:15, 19 min before"
+    )
     assert lines[2].endswith(
         "gp2 100 GiB, 7 h in periods of 1 min, each datapoint 0 s late (--delay-s)"
     )
@@ -94,20 +96,20 @@ def test_a_recording_that_ends_in_danger_says_when_its_bucket_is_empty(drain: Pa
     )
     assert not re.search(r"\d\dZ", local)
     drain.write_text("\n".join([heading, *dated]))
-    assert explain(str(drain), *GP2)[1].startswith("ran out Mon 2025-11-24 10:34Z")
+    assert explain(str(drain), *GP2)[1].startswith("credits ran out Mon 2025-11-24 10:34Z")
 
 
 def test_the_first_line_is_the_answer_for_each_ending(drain: Path) -> None:
     rows = drain.read_text().splitlines(keepends=True)
     present = r"critical at \+2:27: runs out in 6 min, at \+2:33 \(.*\); paged \+2:15"
     for length, answers in (
-        (100, ("did not run out; would have paged nobody",)),
-        (148, (present, r"did not run out; would have paged once, \+2:15")),
+        (100, ("credits did not run out; would have paged nobody",)),
+        (148, (present, r"credits did not run out; would have paged once, \+2:15")),
         (
             170,
             (
                 r"exhausted at \+2:49: the credits have run out; paged \+2:15",
-                r"ran out \+2:34, and is empty at the end; would have paged \+2:15, 19 min before",
+                r"credits ran out \+2:34, and is empty at the end; would have paged \+2:15, 19 min before",
             ),
         ),
     ):
@@ -120,10 +122,10 @@ def test_the_first_line_is_the_answer_for_each_ending(drain: Path) -> None:
 def test_the_first_line_counts_and_names_the_first_and_a_page_that_came_late(drain: Path) -> None:
     _, out, _ = explain(THREE_DAYS, *LATE)
     assert out.startswith(
-        "ran out 2 times, first +36:05 to +36:20, 15 min; would have paged +35:25, 40 min before; pages in all: "
+        "credits ran out 2 times, first +36:05 to +36:20, 15 min; would have paged +35:25, 40 min before; pages in all: "
     )
     late = explain(str(drain), *GP2, "--delay-s", "3600")[1].splitlines()[0]
-    assert re.search(r"^ran out \+2:34 to \+3:02, 28 min; would have paged .* after$", late)
+    assert re.search(r"^credits ran out \+2:34 to \+3:02, 28 min; would have paged .* after$", late)
 
 
 def test_no_reason_has_a_range_without_a_width(drain: Path) -> None:
@@ -170,7 +172,7 @@ def test_a_series_in_which_nothing_happens_wakes_nobody(tmp_path: Path) -> None:
     rows = "".join(f"{60 * n},100,600,600,1e6,1e6\n" for n in range(60))
     path.write_text(f"t_s,balance_percent,read_ops,write_ops,read_bytes,write_bytes\n{rows}")
     _, out, _ = explain(str(path), *GP2)
-    assert out.splitlines()[0] == "did not run out; would have paged nobody"
+    assert out.splitlines()[0] == "credits did not run out; would have paged nobody"
     assert out.count("nobody") == 1
 
 
@@ -196,7 +198,7 @@ def test_the_example_is_explained() -> None:
     assert "recorded writes on a simulated volume" in out
     first, *_ = out.splitlines()
     assert re.fullmatch(
-        r"ran out Fri 2014-04-11 \d\d:\d\dZ to .*; would have paged \d\d:\d\dZ, (1[5-9]|[2-9]\d) min before",
+        r"credits ran out Fri 2014-04-11 \d\d:\d\dZ to .*; would have paged \d\d:\d\dZ, (1[5-9]|[2-9]\d) min before",
         first,
     )
     # One page, which somebody would want.
@@ -294,7 +296,7 @@ def test_a_file_of_a_spreadsheet_on_windows_is_read(tmp_path: Path) -> None:
         f"Zeit;BurstBalance;Größe\n{rows.replace(chr(10), ';groß' + chr(10))}".encode("cp1252")
     )
     code, out, _ = explain(str(path), *GP2)
-    assert (code, out.splitlines()[0]) == (0, "did not run out; would have paged nobody")
+    assert (code, out.splitlines()[0]) == (0, "credits did not run out; would have paged nobody")
 
 
 def drawn(source: Path, *args: str) -> str:
@@ -305,7 +307,7 @@ def drawn(source: Path, *args: str) -> str:
 
 def test_the_picture_shows_the_incident_and_its_title_is_the_answer(drain: Path) -> None:
     page = drawn(drain, *GP2)
-    assert "<h1>gp2 100 GiB: ran out +2:34 to +3:02, 28 min; would have paged +2:15" in page
+    assert "<h1>gp2 100 GiB: credits ran out +2:34 to +3:02, 28 min; would have paged +2:15" in page
     assert page.index("Paged 19 min before the credits ran out") < page.index("The whole time")
     first, _ = page.split("The whole time")
     assert re.findall(r">(\+\d:\d\d)</text>", first) == ["+2:00", "+2:15", "+2:30", "+2:45"]

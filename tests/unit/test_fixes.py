@@ -13,7 +13,15 @@ from burstwatch.ebs.fixes import Attached, volume_fixes
 from burstwatch.ebs.load import Traffic, io_load
 from burstwatch.ebs.prices import monthly_usd
 from burstwatch.ebs.volumes import InstanceLimits, volume_spec
-from burstwatch.fixes.fix import less_load, soonest
+from burstwatch.fixes.fix import (
+    STOPS,
+    Command,
+    Fix,
+    applied_now,
+    less_load,
+    not_stopped,
+    soonest,
+)
 from burstwatch.fixes.prices import TABLES, regions_of, source_of
 from burstwatch.history.background import recent_rates
 from burstwatch.history.observations import Resource
@@ -382,3 +390,17 @@ def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_all
     assert lasting_fix(kind, resource).endswith("burstwatch advise i-1.cpu --region us-east-1")
     fixes = [fix.effect for fix in kind.changes(resource, 2.0, {})]
     assert "covers the current load of 2 vCPU" in fixes
+
+
+def test_what_may_restart_a_resource_is_asked_for_first() -> None:
+    command = Command(
+        service="rds", operation="ModifyDBInstance", region="us-east-1",
+        parameters={"DBInstanceIdentifier": "db", "ApplyImmediately": True},
+    )  # fmt: skip
+    fix = Fix(action="change to gp3", effect="uses no credits", takes="takes minutes to hours", commands=(command,), has_downtime=False)  # fmt: skip
+    assert not fix.interrupts
+    assert not applied_now(fix, window="sun:03:00-sun:04:00", waiting=()).interrupts
+    assert applied_now(fix, window="", waiting=("engine-version",)).interrupts
+    stops = replace(fix, takes=STOPS)
+    assert stops.interrupts
+    assert not_stopped(stops, "its Auto Scaling group").interrupts

@@ -33,7 +33,7 @@ def test_an_incident_is_told_in_twelve_lines(columns: int) -> None:
     lines = summary("--example", columns=columns, NO_COLOR="1")
     assert len(lines) <= 12
     assert max(map(width_of, lines)) <= columns
-    assert lines[0].startswith("Ran out Fri 2014-04-11 18:45Z")
+    assert lines[0].startswith("Credits ran out Fri 2014-04-11 18:45Z")
     assert any(line.startswith("   page ✓ Fri 2014-04-11 18:25Z") for line in lines)
     assert "--verbose" in lines[-1]
 

@@ -89,10 +89,10 @@ class Memory(Schedule):
     budget: Budget | None = None
     #: When somebody heard both topics, and no rule muted an alarm.
     heard_at: float = -math.inf
-    #: Until when alarms of the names before are listed in any case, None before the first sweep; and whether the last
-    #: listing had some.
+    #: Until when alarms of the names before are listed in any case, None before the first sweep; and whether there are
+    #: some, or no listing has said yet that there are none.
     names_before_until: float | None = None
-    has_names_before: bool = False
+    has_names_before: bool = True
     #: The end of the day of which the charges are read, the keys of the resources of which they are, and when they were last asked for.
     charged_until_s: float = -math.inf
     charges_read: set[str] = field(default_factory=set)

@@ -83,7 +83,7 @@ def sweep(
     listed = list_alarms(
         reader, unit, memory.shard, config, is_home=clients is home, with_names_before=with_before
     )
-    if not isinstance(listed, Problem):
+    if with_before and not isinstance(listed, Problem):
         memory.has_names_before = listed.has_names_before
     # Where that is not known, the look goes by its own schedule, and what is not judged changes no alarm.
     told = None

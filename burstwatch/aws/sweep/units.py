@@ -32,6 +32,9 @@ class Units(Connections):
 
     most_known: float = math.inf
     memories: dict[UnitSpec, Memory] = field(default_factory=dict)
+    #: Until when every unit is asked for alarms of the names before, None before the first sweep; and the units that have none.
+    names_before_until: float | None = None
+    without_names_before: set[UnitSpec] = field(default_factory=set)
 
     def sweep(
         self,
@@ -47,11 +50,23 @@ class Units(Connections):
             clients, unit = self.reach(spec, config.deployment, now)
         except AwsError as error:
             return self.leave_out(spec, describe_error(error), now=now)
-        memory = self.memories.pop(spec, None) or Memory(shard=spec.shard, is_found=spec.is_found)
+        memory = self.memories.pop(spec, None) or self._new_memory(spec)
         self.memories[spec] = memory  # those swept last come last
         swept = sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
+        self.names_before_until = self.names_before_until or memory.names_before_until
+        if not memory.has_names_before:
+            self.without_names_before.add(spec)
         self._forget()
         return swept
+
+    def _new_memory(self, spec: UnitSpec) -> Memory:
+        """The memory of a unit that was never swept here, or was forgotten."""
+        return Memory(
+            shard=spec.shard,
+            is_found=spec.is_found,
+            names_before_until=self.names_before_until,
+            has_names_before=spec not in self.without_names_before,
+        )
 
     def leave_out(self, spec: UnitSpec, reason: str, *, now: float) -> Sweep:
         """The sweep of a unit that is not made: nothing is known of it, and it is named."""
