@@ -65,6 +65,7 @@ class Brief:
     console: str
     graph: str
     ended_because: str = ""
+    account_name: str = ""
     others: tuple[str, ...] = ()
 
     @property
@@ -152,8 +153,12 @@ def make_brief(
     background: Background,
     *,
     metric_id: str = "",
+    account_name: str = "",
 ) -> Brief:
-    """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there."""
+    """The brief of one assessment. ``metric_id`` is the resource's id in metrics, if it has another one there.
+
+    ``account_name`` is the name of its account, where that is known.
+    """
     projection = assessment.projection
     fixes = _fixes(resource, projection, kind, background)
     does, when = _outlook(projection, background)
@@ -171,7 +176,8 @@ def make_brief(
         cause=_cause(resource, projection, kind, background.rates),
         credits=_credits(projection, background) if resource.terms.has_share else "",
         level=_level(projection) if resource.terms.has_share else "",
-        place=_place(resource),
+        place=_place(resource, account_name),
+        account_name=account_name,
         data=_data(projection),
         exceeded=_exceeded(background),
         undone_by=_undone_by(resource, fixes),
@@ -194,7 +200,9 @@ def of_array(volumes: Sequence[Brief]) -> Brief:
     return replace(
         worst,
         resource=replace(resource, name=f"{host or instance_id or thing_id(resource.id)} array"),
-        place=f"of {named} in {resource.unit}" if named else worst.place,
+        place=f"of {named} in {unit_text(resource.unit, worst.account_name)}"
+        if named
+        else worst.place,
         others=tuple(other.resource.id for other in others),
     )
 
@@ -347,11 +355,19 @@ def _level(projection: Projection) -> str:
     return "" if projection.level is None else balance(projection.level.likely)
 
 
-def _place(resource: Resource) -> str:
+def unit_text(unit: str, account_name: str) -> str:
+    """``123456789012 (prod)/us-east-1``: a unit with the name of its account, where that is known."""
+    account, _, region = unit.partition("/")
+    name = plain_name(account_name)
+    return f"{account} ({name})/{region}" if name else unit
+
+
+def _place(resource: Resource, account_name: str) -> str:
     """Device and host, the cluster, account and region, as far as they are known."""
+    unit = unit_text(resource.unit, account_name)
     cluster = plain_name(cluster_of(resource.tags))
     place = ", ".join(filter(None, (resource.words.place, f"cluster {cluster}" if cluster else "")))
-    return f"{place} in {resource.unit}" if place else resource.unit
+    return f"{place} in {unit}" if place else unit
 
 
 def _undone_by(resource: Resource, fixes: Sequence[Fix]) -> str:

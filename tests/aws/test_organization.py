@@ -15,6 +15,7 @@ from burstwatch.aws.watched.units import UnitSpec, connect, parse_unit
 from burstwatch.kinds import find_kinds
 from tests.aws.invoking import Context, load
 from tests.aws.sweeping import CONFIG as SWEEPING
+from tests.aws.sweeping import Disk
 from tests.conftest import Cloud
 from tests.fake.aws import ACCOUNT
 from tests.fake.organization import ORGANIZATION, ROOT, Member
@@ -408,3 +409,31 @@ def test_a_part_of_another_organisation_is_named(home: Cloud) -> None:
     found = joining.find(question, CONFIG, now=home.clock.now)
     assert found.specs == ()
     assert "o-exampleorgid, and not in o-otherorgid0" in found.problems[0].error
+
+
+def test_a_page_names_the_account_as_the_organisation_does(home: Cloud, function: Any) -> None:
+    account = join(home, 1, regions=("us-east-1",))
+    home.aws.members[account].name = "prod @channel [x](http://y)"
+    invoke(function(), home)
+    spec = next(spec for spec in map(parse_unit, home.aws.queued) if spec.account == account)
+    home.aws.add_instance_type("m5.large", iops=18_750, mb_s=593.75)
+    disk = Disk(home, percent=30)
+    for _ in range(8):
+        disk.minute(iops=3_000)
+    units = Units(home=home.clients, connect=connect)
+    units.sweep(spec, find_kinds("ebs_volume").values(), CONFIG, now=home.clock.now, deadline=home.never())  # fmt: skip
+    (text,) = (
+        alarm["AlarmDescription"]
+        for name, alarm in home.aws.regions["us-east-1"].alarms.items()
+        if disk.id in name
+    )
+    (where,) = (line for line in text.splitlines() if line.startswith("Where: "))
+    name = where.partition(f"{account} (")[2].partition(")/us-east-1")[0]
+    assert name.startswith("prod")
+    assert "http://" not in where
+
+
+def test_a_unit_is_the_same_whatever_its_account_is_called() -> None:
+    spec = UnitSpec(account=ACCOUNT, region="us-east-1", account_name="prod")
+    assert parse_unit(spec.event()).account_name == "prod"
+    assert spec == UnitSpec(account=ACCOUNT, region="us-east-1", account_name="production")

@@ -6,11 +6,11 @@ from functools import partial
 from burstwatch.aws.alarms.api import Alarm, id_fingerprint
 from burstwatch.aws.alarms.mass import MassGroup
 from burstwatch.aws.alarms.plan import AlarmPlan, empty_since
-from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of, where
+from burstwatch.aws.client.names import LISTING, LONG_EMPTY, MASS, group_of
 from burstwatch.aws.look.snapshot import UnitSnapshot
 from burstwatch.config import Config
 from burstwatch.history.observations import Verdict
-from burstwatch.messages.brief import Brief, of_array
+from burstwatch.messages.brief import Brief, of_array, unit_text
 from burstwatch.messages.episode import Episode
 from burstwatch.messages.message import (
     NAMED_IN_MASS,
@@ -64,7 +64,7 @@ def message_of_old(
     group = plan.groups.get(alarm.resource_id)
     if alarm.kind == MASS and not (group and group.is_array):
         if timeline.over_s is not None:
-            place, unit = where(snapshot.unit, snapshot.shard), str(snapshot.unit)
+            place, unit = _where(snapshot), str(snapshot.unit)
             return mass_over_message(place, unit, alarm.severity, timeline, links, at=snapshot.at)
         return _of_group(snapshot, plan.groups[alarm.resource_id], timeline, config)
     if alarm.kind == LISTING:
@@ -171,6 +171,12 @@ def _of_listing(snapshot: UnitSnapshot, key: str, timeline: Timeline, config: Co
     )
 
 
+def _where(snapshot: UnitSnapshot) -> str:
+    """Name what a look was at, for people."""
+    unit = unit_text(str(snapshot.unit), snapshot.account_name)
+    return unit if snapshot.shard.is_whole else f"{unit} (shard {snapshot.shard} of it)"
+
+
 def _of_group(
     snapshot: UnitSnapshot, group: MassGroup, timeline: Timeline, config: Config
 ) -> Message:
@@ -179,7 +185,7 @@ def _of_group(
         [snapshot.brief(resource_id) for resource_id in group.resource_ids[:NAMED_IN_MASS]],
         len(group.resource_ids),
         shared=shared_by([snapshot.assessments[member][0] for member in group.resource_ids]),
-        where=where(snapshot.unit, snapshot.shard),
+        where=_where(snapshot),
         unit=str(snapshot.unit),
         severity=group.severity,
         is_long_empty=group.name.startswith(LONG_EMPTY),

@@ -272,11 +272,6 @@ def part_dimensions(deployment: str, part: str) -> list[dict[str, str]]:
     return [{"Name": "Deployment", "Value": deployment}, {"Name": "Unit", "Value": part}]
 
 
-def where(unit: Unit, shard: Shard) -> str:
-    """Name what a look was at, for people."""
-    return str(unit) if shard.is_whole else f"{unit} (shard {shard} of it)"
-
-
 def part_name(unit: Unit, shard: Shard) -> str:
     """``<account>/<region>``, and ``/<number>/<count>`` of a unit in shards."""
     return str(unit) if shard.is_whole else f"{unit}/{shard}"

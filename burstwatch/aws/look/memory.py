@@ -85,6 +85,8 @@ class Memory(Schedule):
     shard: Shard = WHOLE
     #: The unit was found in an organisation, and has no alarm on a heartbeat of its own.
     is_found: bool = False
+    #: The name of the unit's account, where an organisation says it.
+    account_name: str = ""
     pace: Pace = field(init=False)
     budget: Budget | None = None
     #: When somebody heard both topics, and no rule muted an alarm.

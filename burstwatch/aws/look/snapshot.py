@@ -64,12 +64,14 @@ class UnitSnapshot:
     ``judged`` are the ids judged at this look; the others keep what the last look at them
     found. ``metrics_refused`` were not asked for, as the budget was used up, at this look or
     at one before whose resource waits to be polled. Of a unit in shards it is a look at
-    ``shard``. ``foreign`` is the ``foreign_name`` of the unit, empty for the home unit.
+    ``shard``. ``foreign`` is the ``foreign_name`` of the unit, empty for the home unit, and ``account_name`` its account's, where
+    an organisation says it.
     """
 
     unit: Unit
     at: float
     foreign: str = ""
+    account_name: str = ""
     shard: Shard = WHOLE
     assessments: Mapping[str, Assessed] = field(default_factory=dict)
     buckets: tuple[Assessed, ...] = ()
@@ -115,6 +117,7 @@ class UnitSnapshot:
             self.kinds[resource.kind],
             background,
             metric_id=metric_id(resource.kind, resource_id, self.foreign),
+            account_name=self.account_name,
         )
 
 

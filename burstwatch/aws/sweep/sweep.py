@@ -98,7 +98,7 @@ def sweep(
     foreign = "" if clients is home else foreign_name(unit)
     if not isinstance(listed, Problem):
         foreign = listed.foreign  # a role can lead to the home unit as well
-    snapshot = replace(snapshot, foreign=foreign)
+    snapshot = replace(snapshot, foreign=foreign, account_name=memory.account_name)
     close = partial(close_episode, clients, snapshot, deadline=deadline.plus(CLOSE_EPISODES_S))
     is_hearing_due = memory.seconds_since_heard(now) >= HEARING_S
     reconciled = reconcile(

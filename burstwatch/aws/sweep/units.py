@@ -52,6 +52,7 @@ class Units(Connections):
             return self.leave_out(spec, describe_error(error), now=now)
         memory = self.memories.pop(spec, None) or self._new_memory(spec)
         self.memories[spec] = memory  # those swept last come last
+        memory.account_name = spec.account_name
         swept = sweep(unit, kinds, clients, self.home, config, memory, now=now, deadline=deadline)
         self.names_before_until = self.names_before_until or memory.names_before_until
         if not memory.has_names_before:

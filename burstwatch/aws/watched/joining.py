@@ -189,7 +189,8 @@ class Joining:
             name for name in enabled if not question.regions or name in question.regions
         ]
         is_own = account == self.home_account
-        home_spec = UnitSpec(is_found=True)
+        name = self.names.get(account, "")
+        home_spec = UnitSpec(is_found=True, account_name=name)
         member = replace(
             home_spec,
             account=account,

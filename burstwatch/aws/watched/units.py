@@ -17,6 +17,8 @@ ALLOWED = {
     "external_id": (r"[\w+=,.@:/-]{2,1224}", "2 to 1224 letters, digits and + = , . @ : / - _"),
     "shard": (r"\d{1,2}/\d{1,2}", "such as 3/16"),
     "found": (r"yes", "yes"),
+    # https://docs.aws.amazon.com/organizations/latest/APIReference/API_Account.html (2026-11)
+    "account_name": (r"[ -~]{1,50}", "1 to 50 characters of ASCII"),
 }
 
 
@@ -24,7 +26,8 @@ ALLOWED = {
 class UnitSpec:
     """A unit, or a shard of it, as an event names it. Without account or region it is at home.
 
-    ``is_found`` says that it was found in an organisation, and has no alarm on a heartbeat of its own.
+    ``is_found`` says that it was found in an organisation, and has no alarm on a heartbeat of its own; the organisation
+    knows its account's name, too.
     """
 
     account: str = ""
@@ -33,6 +36,7 @@ class UnitSpec:
     external_id: str = ""
     shard: Shard = WHOLE
     is_found: bool = False
+    account_name: str = field(default="", compare=False)
 
     def event(self) -> dict[str, dict[str, str]]:
         """The event that names it, as ``parse_unit`` takes it."""
@@ -43,6 +47,7 @@ class UnitSpec:
             "external_id": self.external_id,
             "shard": "" if self.shard.is_whole else str(self.shard),
             "found": "yes" if self.is_found else "",
+            "account_name": self.account_name,
         }
         return {"unit": {name: text for name, text in texts.items() if text}}
 
