@@ -270,15 +270,15 @@ def test_what_the_readme_says_first_is_what_its_tables_say() -> None:
     assert 45 <= int(right) <= 55
     assert "half of the pages were false" in text
     (of_ten,) = re.findall(r"\| 10 \| (\d+) \| \d+ \|", text)
-    assert f"From {alone} USD a month for one account ({of_ten} for ten)" in text
+    assert f"{alone} USD a month for one account ({of_ten} for ten), one region each" in text
     (a_week,) = re.findall(r"\| \*\*burstwatch\*\* \|.*?\| ([\d.]+) \|", text)
-    assert (a_week, "one for a volume in two weeks" in text) == ("0.5", True)
+    assert (a_week, "one per volume every two weeks" in text) == ("0.5", True)
     backtest = (ROOT / "docs" / "backtest.md").read_text().split("page-on -->")[1]
     (vm,) = re.findall(r"\| vm \| stale \| [^|]* \| ([^|]*) \|", backtest)
     vm_announced, _, _, vm_right = map(float, vm.split(", "))
-    assert f"{vm_announced:.0%} announced, {vm_right:.0%} right" in text
+    assert f"{vm_announced:.0%} announced, but only {vm_right:.0%} right" in text
     (more,) = re.findall(r"Each volume that can burst adds ([\d.]+) cents a month", text)
-    assert f"and {more} cents a month for each volume that can burst" in text
+    assert f"plus {more} cents for each volume that can burst" in text
     (missed, as_right) = re.findall(r"`BurstBalance` < 20% \| (\d+)% \| (\d+)% \|", text)[0]
     assert 62 <= int(missed) <= 70  # a third of the run-outs
     assert abs(int(as_right) - int(right)) <= 5
