@@ -183,7 +183,8 @@ def drain_and_recover(
         (text,) = (
             one["AlarmDescription"]
             for name, one in there.items()
-            if name.endswith(f"/{victim.id}/{'warning' if victim.id in costly else 'critical'}")
+            if f"/{victim.id}/" in name
+            and f".{'warning' if victim.id in costly else 'critical'}/" in name
         )
         same = [one for one in victims if one.id == victim.id]
         assert not victim.terms.is_sized or any(one.words.rate_unit in text for one in same)
