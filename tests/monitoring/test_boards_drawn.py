@@ -108,6 +108,8 @@ class Scripted:
         ]
         if "balance" in query:
             values = [number / MANY for number in numbers]
+        if query.endswith("/ 60"):
+            values = [float(number) for number in numbers]  # minutes
         name = target["refId"]
         if target.get("format") == "table":
             grouped = re.findall(r"by \(([^)]+)\)", query)[0].split(", ")
