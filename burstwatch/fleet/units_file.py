@@ -6,7 +6,7 @@ from burstwatch.aws.watched.units import ALLOWED, UnitSpec, parse_unit
 from burstwatch.files import read_yaml
 
 #: Fields of an event that say nothing to this program.
-OF_SWEEPS = ("shard", "found")
+OF_SWEEPS = ("shard", "found", "account_name")
 FIELDS = tuple(name for name in ALLOWED if name not in OF_SWEEPS)
 
 
