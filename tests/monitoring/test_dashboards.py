@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from burstwatch.aws.client.names import alarm_name
 from burstwatch.fleet.metrics import served_metrics
 from burstwatch.kinds import find_kinds
 from burstwatch.kinds.base import Kind
@@ -346,3 +347,15 @@ def test_each_metric_of_a_kind_has_its_unit_on_the_board_of_resources(kind: Kind
         is_counted = re.search("Ops|Operations|IOPS", metric.name)
         expected = "binBps" if is_moved else "iops" if is_counted else "short"
         assert unit_of(by_title["Load"], metric.name) == expected, metric.name
+
+
+def test_the_link_to_the_alarms_finds_those_of_every_form() -> None:
+    board = json.loads((FOLDER / "burstwatch-fleet.json").read_text())
+    (url,) = (one["url"] for one in board["links"] if "alarmsV2" in one.get("url", ""))
+    searched = url.partition("search~'")[2].rstrip(")").replace("${deployment}", "prod")
+    names = [
+        alarm_name("db", "vol-1", "critical", deployment="prod"),
+        alarm_name("db", "vol-1", "critical", deployment="prod", foreign="222222222222.eu-west-1"),
+        "burstwatch/prod/db/vol-1/critical",
+    ]
+    assert all(searched in name for name in names), searched
