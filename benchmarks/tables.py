@@ -37,7 +37,6 @@ FAMILIES, VIEWS = ("servers", "services", "vm", "made-up"), ("fresh", "stale")
 FAMILIES_OF_RULES = ("servers", "vm", "made-up")
 #: The ways to page, as the setting ``page_on`` has them; the last is the guarantee.
 PAGE_ON = ("early", "balanced", "sure", "worst")
-SIZES = ("100 GiB", "200 GiB", "500 GiB")
 BINS = ("0 to 0.1", "0.1 to 0.25", "0.25 to 0.4", "0.4 to 0.6", "0.6 to 1")
 #: The rules that are shown where balance and load disagree.
 APART = ("burstwatch", "balance alone", "static 20 %", "static 50 %")
@@ -200,20 +199,15 @@ def _in_words(name: str) -> str:
 
 def page_on_table() -> str:
     """Each way to page on machines that were left out, by family and data."""
-    return _ways_to_page([""])
-
-
-def _ways_to_page(sizes: Sequence[str]) -> str:
     pages = record_of("chance")["pages"]
     rows = []
-    for family, view, size in product(FAMILIES, VIEWS, sizes):
+    for family, view in product(FAMILIES, VIEWS):
         # What is made up is one family of one maker: only a model without it has not seen it.
         left_out = pages["family" if family == "made-up" else "machine"]
-        ways = left_out[f"{family} {view} {size}".strip()]
+        ways = left_out[f"{family} {view}"]
         cells = (_four(ways[page_on]) for page_on in PAGE_ON)
-        rows.append((_in_words(family), view, *([size] if size else []), *cells))
-    heading = "recordings | data | size" if sizes[0] else "recordings | data"
-    return markdown_table(f"{heading} | {' | '.join(PAGE_ON)}", rows)
+        rows.append((_in_words(family), view, *cells))
+    return markdown_table(f"recordings | data | {' | '.join(PAGE_ON)}", rows)
 
 
 def _four(way: Record) -> str:

@@ -20,6 +20,7 @@ from burstwatch.aws.client.names import (
     AlarmName,
     group_of,
     parse_alarm_name,
+    parts_of,
     resource_dimensions,
 )
 from burstwatch.aws.client.session import AWS_ERRORS, Clients, CutError, describe_error
@@ -61,6 +62,11 @@ class Alarm:
     timeline: Timeline
     arn: str = ""
     members: frozenset[str] | None = frozenset()
+
+    @property
+    def parts(self) -> AlarmName:
+        """What its name says; raises ValueError for a name that sweeps do not give."""
+        return parts_of(self.name)
 
     @property
     def is_array(self) -> bool:
@@ -182,8 +188,7 @@ def alarm_request(
     name: str, subject: tuple[str, str], text: str, severity: Verdict, config: Config
 ) -> dict[str, Any]:
     """The whole PutMetricAlarm request. ``subject`` is a kind and a resource's id."""
-    parts = parse_alarm_name(name)
-    foreign = "" if parts is None else parts.foreign
+    foreign = parts_of(name).foreign
     topic = config.page_topic_arn if severity == "critical" else config.notice_topic_arn
     actions = [topic] if topic else []
     return {

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from burstwatch.aws.alarms.api import Alarm
-from burstwatch.aws.client.names import DRILL, LISTING, MASS, group_of, parse_alarm_name
+from burstwatch.aws.client.names import DRILL, LISTING, MASS, group_of
 from burstwatch.aws.client.session import AWS_ERRORS, AwsError, Clients, Deadline, describe_error
 from burstwatch.aws.look.metrics import read_metrics
 from burstwatch.aws.look.snapshot import UnitSnapshot
@@ -90,19 +90,16 @@ def _measure(
 def open_episodes(alarms: Iterable[Alarm]) -> list[Episode]:
     """The episodes whose alarms are there now, in the order in which they began."""
     by_resource: dict[tuple[str, str, str], list[Alarm]] = {}
-    names: dict[tuple[str, str, str], str] = {}
     for alarm in alarms:
-        parts = parse_alarm_name(alarm.name)
-        if parts and (alarm.is_array or alarm.kind not in {"", MASS, DRILL, LISTING}):
+        if alarm.is_array or alarm.kind not in {"", MASS, DRILL, LISTING}:
             # An array has an id for each severity.
             own_id = group_of(alarm.resource_id) if alarm.is_array else alarm.resource_id
-            of = parts.unit, alarm.kind, own_id
+            of = alarm.parts.unit, alarm.kind, own_id
             by_resource.setdefault(of, []).append(alarm)
-            names.setdefault(of, parts.resource_name)
     episodes = []
-    for (unit, kind, own_id), own_alarms in by_resource.items():
+    for (unit, _, own_id), own_alarms in by_resource.items():
         episode = of_alarms(own_alarms, unit=unit, closed_s=None)
-        name = names[unit, kind, own_id]
+        name = own_alarms[0].parts.resource_name
         episodes.append(replace(episode, name=name, resource_id=own_id))
     return sorted(episodes, key=lambda episode: episode.opened_s)
 

@@ -182,6 +182,19 @@ def parse_alarm_name(name: str) -> AlarmName | None:
     )
 
 
+def parts_of(name: str) -> AlarmName:
+    """The parts of the name of an alarm that a sweep or a drill makes.
+
+    Raises:
+        ValueError: if it is any other name: a default would watch another resource.
+    """
+    parts = parse_alarm_name(name)
+    if parts is None:
+        msg = f"{name!r} is no name that sweeps give an alarm"
+        raise ValueError(msg)
+    return parts
+
+
 def is_name_before(name: str) -> bool:
     """True if an alarm is called as alarms were until December 2026."""
     return name.startswith(EVERY_ALARM[2])
