@@ -48,7 +48,8 @@ def test_every_profile_runs_to_its_end_and_leaves_nothing_behind(
 ) -> None:
     program("dbench" if name == "dbench" else "dd" if name == "dd-drain" else "fio")
     code = host.measure(
-        f"--profile={name}", "--size-mib=32", SHORT[name],
+        # Of the default budget a fast disk spends a step's share in a third of a second.
+        f"--profile={name}", "--size-mib=32", "--budget-percent=50", SHORT[name],
         f"--html={host.root}/page.html", f"--markdown={host.root}/page.md",
     )  # fmt: skip
     assert (code, host.err) == (0, "")
@@ -56,7 +57,7 @@ def test_every_profile_runs_to_its_end_and_leaves_nothing_behind(
     steps = record["steps"]
     assert isinstance(steps, list)
     assert [one["name"] for one in steps] == [one.name for one in profiles()[name].steps]
-    assert all(not one["failed"] and not one["stopped"] for one in steps)
+    assert [(one["failed"], one["stopped"]) for one in steps] == [("", "")] * len(steps)
     assert all(one["read"] or one["write"] or one["files_mib_s"] for one in steps)
     assert host.left_behind() == []
     assert VOLUME in (host.root / "page.html").read_text()
