@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from burstwatch.bucket import DAY_S, HOUR_S
-from burstwatch.drawing.charts import BLUE, GREEN, GREY, Chart, picture
-from burstwatch.drawing.pages import document, table_of
+from burstwatch.drawing.charts import BLUE, GREEN, GREY, PURPLE, TOP, Chart, picture
+from burstwatch.drawing.pages import document, prose, table_of
 from burstwatch.formatting import (
     balance,
     day_and_time,
@@ -26,6 +26,7 @@ from burstwatch.formatting import (
     table,
     usd,
 )
+from burstwatch.history.observations import Verdict
 
 #: One advice as ``--json`` prints it.
 AdviceRecord = dict[str, Any]
@@ -96,18 +97,47 @@ def as_page(records: Sequence[AdviceRecord], *, place: str) -> str:
         )
     body += [f"<p>{escape(line)}</p>" for line in surplus_lines(records)]
     for record in changes[:PICTURES]:
-        body.append(f"<h2>{escape(_who(record))}</h2><p>{escape(_sentence(record))}</p>")
+        body.append(f"<h2>{escape(_who(record))}</h2><p>{prose(_sentence(record))}</p>")
         if record["hourly"]:
             body.append(f"<figure>{picture([_load_panel(record, record['hourly'])])}</figure>")
         body += [
             f"<h3>{LANGUAGES[language]}</h3><pre>{escape(text)}</pre>"
             for language, text in _code(record)
         ]
-    figure = f"{len(changes)} {'change' if len(changes) == 1 else 'changes'}" if changes else ""
+    figure, verdict = _figure(records)
+    return document(
+        _title(records, place), "".join(body), figure=figure, verdict=verdict, width=1_200
+    )
+
+
+def _figure(records: Sequence[AdviceRecord]) -> tuple[str, Verdict]:
+    """The number that matters, with a verdict for its colour: what ran out, or else how many changes are advised."""
+    dry = [record for record in records if record["run_out_count"]]
+    if len(dry) == 1:
+        return f"out {span(dry[0]['run_out_s'])}", "exhausted"
+    if dry:
+        return f"{len(dry)} ran out", "exhausted"
+    changes = sum(record["best_fix"] is not None for record in records)
+    return f"{changes} {'change' if changes == 1 else 'changes'}" if changes else "", "watch"
+
+
+def _title(records: Sequence[AdviceRecord], place: str) -> str:
+    """What ran out and when, and what is advised."""
+    changes = [record for record in records if record["best_fix"]]
+    if len(records) == 1 and changes:
+        (record,) = records
+        ran_out = (
+            f"credits ran out {_times(record['run_out_count'])}{_when(record)}; "
+            if record["run_out_count"]
+            else ""
+        )
+        return f"{_who(record)}: {ran_out}{record['best_fix']['action']}"
     title = f"Burst credits of {place}"
-    if len(changes) == 1:
-        title = f"{_who(changes[0])}: {changes[0]['best_fix']['action']}"
-    return document(title, "".join(body), figure=figure, verdict="watch", width=1_200)
+    dated = [record for record in records if record.get("run_out_last_at") is not None]
+    if dated:
+        last = max(dated, key=lambda record: record["run_out_last_at"])
+        title += f": {_who(last)} ran out last, {day_and_time(last['run_out_last_at'])}"
+    return f"{title}; changes advised: {len(changes)}" if changes else title
 
 
 def totals(records: Sequence[AdviceRecord]) -> str:
@@ -288,4 +318,20 @@ def _load_panel(record: AdviceRecord, rates: Sequence[float]) -> Chart:
     for rate, colour in lines:
         if rate is not None and math.isfinite(rate):
             chart.line([(0.0, rate), (chart.x_range[1], rate)], colour, dashes="6 4")
+    _mark_run_out(chart, record)
     return chart
+
+
+def _mark_run_out(chart: Chart, record: AdviceRecord) -> None:
+    """A line where the credits last ran out, if the picture has that time."""
+    at, from_s = record.get("run_out_last_at"), record.get("hourly_from_s")
+    if at is None or from_s is None:
+        return
+    days = (at - from_s) / DAY_S
+    low, high = chart.x_range
+    if not low <= days <= high:
+        return
+    chart.line([(days, 0.0), (days, chart.y_range[1])], PURPLE, dashes="2 3")
+    gap, anchor = (-6.0, "end") if days > (low + high) / 2 else (6.0, "start")
+    text = f"out of credits, {day_and_time(at)}"
+    chart.text(chart.x(days) + gap, TOP + 8, text, anchor=anchor, small=True, color=PURPLE)

@@ -1,5 +1,6 @@
 """Pages of HTML that need nothing else: one head with a sentence and a number, tables that are cards on a phone, and values where a curve is pointed at."""
 
+import re
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
@@ -44,7 +45,7 @@ header.of-page{display:flex;flex-wrap:wrap;gap:.2em 1.2em;align-items:center;mar
 header.of-page svg{min-width:0;width:28px;height:28px} header.of-page h1{flex:1 1 20em;margin:0}
 .figure{font-size:2.6em;font-weight:700;line-height:1.1;margin:0;white-space:nowrap}
 .figure.critical{color:var(--red)}.figure.exhausted{color:var(--purple)}.figure.warning{color:var(--orange)}.figure.ok{color:var(--green)}
-details{margin:1em 0} summary{cursor:pointer}
+span.at{white-space:nowrap} details{margin:1em 0} summary{cursor:pointer}
 figure{position:relative} .value{position:absolute;pointer-events:none;background:var(--panel);border:1px solid var(--edge);border-radius:4px;padding:.1em .4em;font-size:13px;white-space:nowrap}
 @media print{body{max-width:none;font-size:11pt} figure,table,pre{break-inside:avoid} .wide{overflow:visible} td,th{white-space:normal}}
 tr.critical td:first-child{border-left:4px solid var(--red)} tr.exhausted td:first-child{border-left:4px solid var(--purple)}
@@ -54,6 +55,15 @@ tr td,tr td.text{display:block;white-space:normal;min-width:0;border-bottom:0;pa
 td[data-of]::before{content:attr(data-of) ": "}}
 """.strip()
 )
+
+
+#: An instant as ``day_and_time`` and ``recorded_time`` write it.
+INSTANT = re.compile(r"([A-Z][a-z]{2} )?\d{4}-\d\d-\d\d( \d\d:\d\d(Z| [A-Z]{3,5})?)?")
+
+
+def prose(text: str) -> str:
+    """Text as HTML, in which a date stays in one line."""
+    return INSTANT.sub(r'<span class="at">\g<0></span>', escape(text))
 
 
 def document(
@@ -69,7 +79,7 @@ def document(
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<title>{escape(title)}</title><link rel="icon" href="{ICON}"><style>{PAGE_STYLE} body{{max-width:{width:g}px}}</style></head><body>'
-        f'<header class="of-page">{mark("var(--blue)", "var(--blue)")}{number}<h1>{escape(title)}</h1></header>{body}{script}</body></html>\n'
+        f'<header class="of-page">{mark("var(--blue)", "var(--blue)")}{number}<h1>{prose(title)}</h1></header>{body}{script}</body></html>\n'
     )
 
 
@@ -88,7 +98,7 @@ def table_of(
     drawn = []
     for n, row in enumerate(rows):
         cells = "".join(
-            f'<td data-of="{escape(heading)}"{_class("text" if heading in sentences else "")}>{escape(cell)}</td>'
+            f'<td data-of="{escape(heading)}"{_class("text" if heading in sentences else "")}>{prose(cell)}</td>'
             for heading, cell in zip(headings, row, strict=True)
         )
         drawn.append(f"<tr{_class(classes[n] if classes else '')}>{cells}</tr>")

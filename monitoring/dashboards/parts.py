@@ -45,8 +45,8 @@ PER_ROW = 3
 #: A disk pages within its margin, and warns within twice of it. Other kinds have longer leads, so a time of any kind has
 #: no colour.
 PAGED_S = Config().margin_s
-#: A time, on a tile as in a column: *00:17:10*, and *2 d 03:00:00* of days.
-DURATION = "dtdhms"
+#: A time, on a tile as in a column: *17.2 mins*, *1.5 hours*. Of *00:17:10* readers asked whether it was a time of the day.
+DURATION, DURATION_DECIMALS = "s", 1
 RED, ORANGE, GREEN, BLUE, PURPLE, GREY, WELL = (
     "red",
     "dark-orange",
@@ -191,6 +191,8 @@ def number(
     )
     if since:
         panel = panel.time_from(since)
+    if unit == DURATION:
+        panel = panel.decimals(DURATION_DECIMALS)
     if decimals is not None:
         panel = panel.decimals(decimals)
     if is_small:
@@ -464,6 +466,7 @@ def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
         "custom.fillOpacity": (look.fill_to, 20),
         "custom.lineWidth": (look.hidden_line, 0),
         "unit": (look.unit, look.unit),
+        "decimals": (look.unit == DURATION, DURATION_DECIMALS),
         "mappings": (mappings, mappings),
         "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),
         "custom.cellOptions": (has_ground, {"type": "color-background", "mode": "basic"}),

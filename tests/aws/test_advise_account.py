@@ -1,6 +1,7 @@
 """`burstwatch advise` over an account: what it asks for, what it says, and how it goes on after a stop."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,47 @@ def test_two_resources_of_one_name_in_two_regions_have_their_own_pictures() -> N
     first, second = page.split("<figure")[1:]
     assert ">800<" not in first.partition("</svg>")[0]
     assert ">800<" in second.partition("</svg>")[0]
+
+
+def head_of(page: str) -> tuple[str, str]:
+    """The number and the sentence that a page begins with, as somebody reads them."""
+    figure, title = re.findall(r'<p class="figure \w+">(.*?)</p>|<h1>(.*?)</h1>', page)
+    return figure[0], re.sub("<.*?>", "", title[1])
+
+
+RAN_OUT_AT = 1_774_976_400.0
+DRY = {"run_out_last_at": RAN_OUT_AT, "run_out_s": 1_800.0}
+CALM = {"run_out_count": 0, "run_out_s": 0.0, "run_out_last_at": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "figure", "title"),
+    [
+        ([DRY], "out 30 min",
+         "orders: credits ran out once, Tue 2026-03-31 17:00Z; change to gp3 with 3,000 IOPS"),
+        ([CALM], "1 change", "orders: change to gp3 with 3,000 IOPS"),
+        ([CALM, CALM], "2 changes", "Burst credits of 1; changes advised: 2"),
+        ([CALM, DRY], "out 30 min", "Burst credits of 1: orders ran out last, Tue 2026-03-31 17:00Z; changes advised: 2"),
+        ([DRY, {**DRY, "id": "users", "run_out_last_at": RAN_OUT_AT + 60}, {**DRY, "best_fix": None}], "3 ran out",
+         "Burst credits of 1: users ran out last, Tue 2026-03-31 17:01Z; changes advised: 2"),
+    ],
+)  # fmt: skip
+def test_a_page_of_advice_begins_with_what_ran_out_and_when(
+    changes: list[dict[str, Any]], figure: str, title: str
+) -> None:
+    records = [{**record_of("1/eu-west-1", [900.0]), **change} for change in changes]
+    assert head_of(as_page(records, place="1")) == (figure, title)
+
+
+@pytest.mark.parametrize("hour", [0.5, 47.5])
+def test_the_picture_of_an_advice_marks_when_the_credits_ran_out(hour: float) -> None:
+    record = record_of("1/eu-west-1", [900.0] * 48)
+    began = {"hourly_from_s": RAN_OUT_AT - hour * 3600}
+    assert "out of credits, Tue 2026-03-31 17:00Z" in as_page(
+        [{**record, **DRY, **began}], place="1"
+    )
+    for other in ({**DRY, "hourly_from_s": RAN_OUT_AT + 60}, {**CALM, **began}):
+        assert "out of credits" not in as_page([{**record, **other}], place="1")
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,25 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
     }
     return false;
   };
+  /** Words and dates of which a part stands in the next line. An id, an address or a command may: it is longer than some places. */
+  const brokenWords = (place: Element): string[] => {
+    const broken: string[] = [];
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const lines = () => new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (text.parentElement!.closest('pre, code, svg, script, style')) continue;
+      range.selectNodeContents(text);
+      if (lines() < 2) continue;
+      for (const word of text.textContent!.matchAll(/\d{4}-\d\d-\d\d( \d\d:\d\dZ)?|[^\s/_-]+/g)) {
+        if (word[0].length > 20) continue;
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (lines() > 1) broken.push(word[0]);
+      }
+    }
+    return broken;
+  };
   const panels = [...document.querySelectorAll<HTMLElement>('[data-values]')];
   if (!document.body.innerText.trim()) found.push('the page is blank');
   for (const panel of panels.length ? panels : [document.body]) {
@@ -83,6 +102,7 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
       }
       if (element.scrollWidth > element.clientWidth + 1) found.push(`${title}: ${short(element)} is cut`);
     }
+    for (const word of brokenWords(panel)) found.push(`${title}: "${word}" is broken over two lines`);
     const failed = panel.querySelector('.error');
     if (failed) found.push(`${title}: ${failed.textContent}`);
     if (!panels.length) continue; // a page of words
