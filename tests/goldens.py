@@ -62,6 +62,9 @@ def _last(arn: str) -> str:
 def mass(cloud: Cloud) -> None:
     """Twenty volumes drain at once, and three hours later all is well."""
     disks = [Disk(cloud, percent=25) for _ in range(20)]
+    for disk in disks[3:]:
+        stack = {"Key": "aws:cloudformation:stack-name", "Value": "orders-nightly"}
+        cloud.aws.regions["us-east-1"].volumes[disk.id]["Tags"].append(stack)
     memory = Memory()
     well = [(100.0, 50, 0)] * 6
     # A minute at full burst takes three percent of each.

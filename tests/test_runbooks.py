@@ -10,6 +10,7 @@ from burstwatch.cli.main import build_parser
 from burstwatch.config import Config
 from burstwatch.forecast.judge import RELAPSE_S
 from burstwatch.kinds import find_kinds
+from burstwatch.kinds.base import Kind
 from burstwatch.messages.message import RUNBOOK_BY_KIND
 from burstwatch_exporter.main import build_measure_parser
 from burstwatch_exporter.main import build_parser as build_exporter_parser
@@ -132,6 +133,16 @@ def test_the_runbook_of_a_critical_alarm_has_a_section_for_each_kind() -> None:
         r"^### `(\w+)`$", (FOLDER / f"{RUNBOOK_BY_KIND}.md").read_text(), re.MULTILINE
     )
     assert sorted(headings) == sorted(find_kinds())
+
+
+@pytest.mark.parametrize("kind", find_kinds().values(), ids=lambda kind: kind.name)
+def test_the_section_of_a_kind_has_all_that_its_page_says_to_look_at(kind: Kind) -> None:
+    text = (FOLDER / f"{RUNBOOK_BY_KIND}.md").read_text()
+    section = " ".join(text.partition(f"### `{kind.name}`")[2].partition("\n##")[0].split())
+    programs = re.findall(r"`([^`]+)`", kind.spenders) or [
+        kind.spenders.partition("(")[2].rstrip(")")
+    ]
+    assert [program for program in programs if program not in section] == []
 
 
 def test_the_links_between_runbooks_lead_somewhere() -> None:

@@ -43,6 +43,7 @@ class Toy(Kind):
     level_metrics, is_percent = ("CPUCreditBalance",), False
     demand_metrics = (DemandMetric(name="CPUUtilization", statistic="Average", is_rate=True),)
     console, limits = "toy/home?region={region}#{id}", {"cpu": "the processor"}
+    spenders = "the children"
     example = Example(spec={"tier": "the tier"}, load={"cpu_percent": "the load"}, unit="credit", unit_size=60.0)
 
     def describe(self, thing, related, now):

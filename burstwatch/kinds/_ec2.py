@@ -25,6 +25,8 @@ PAGE_SIZE = 1_000
 FIRST_START_S = 60.0
 #: The states of an instance in which it does no I/O; in one that is not known here it may.
 AT_REST = frozenset({"pending", "stopped", "terminated"})
+#: Where the processes are seen that read and write.
+READERS_AND_WRITERS = "its processes (`pidstat -d 5 3`)"
 
 
 def filtered_by(id_filter: str = "", *, parent_filter: str = "") -> Callable[[Scope], Arguments]:

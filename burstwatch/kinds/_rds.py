@@ -22,6 +22,8 @@ TRAFFIC_METRICS = tuple(
 )
 CONSOLE = "rds/home?region={region}#database:id={id};is-cluster=false"
 
+#: Where the queries are seen that use a database.
+QUERIES = "the running queries (Top SQL in Database Insights)"
 
 DATABASES = Listing(
     service="rds",

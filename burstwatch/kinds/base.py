@@ -361,7 +361,8 @@ class Kind(ABC):
 
     ``checks`` say which limit binds now; they are read only near a page, and for a person. ``limits`` names each
     binding limit. ``console`` is the path of a resource's page in AWS's console, with ``{region}`` and ``{id}``.
-    ``example`` has the terms in which a resource is described that nobody has listed.
+    ``example`` has the terms in which a resource is described that nobody has listed. ``spenders`` says where somebody
+    sees who uses the credits: the end of a line that begins with *Look at*.
     """
 
     name: ClassVar[str]
@@ -380,6 +381,7 @@ class Kind(ABC):
     console: ClassVar[str]
     limits: ClassVar[Mapping[str, str]]
     example: ClassVar[Example]
+    spenders: ClassVar[str]
 
     @abstractmethod
     def describe(self, thing: Thing, related: Related, now: float) -> Iterable[Resource]:

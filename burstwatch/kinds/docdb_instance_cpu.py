@@ -15,6 +15,7 @@ class DocdbInstanceCpu(DatabaseCpu):
     charge_metric = _cpu.CHARGED
     service = "docdb"
     console = "docdb/home?region={region}#instance-details/{id}"
+    spenders = "the running operations (`db.currentOp()`)"
 
 
 KIND = DocdbInstanceCpu()

@@ -22,6 +22,7 @@ from burstwatch.kinds._disk import LIMITS, RATE_UNITS, Disk, rate_facts
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
+    READERS_AND_WRITERS,
     TAGGING,
     VOLUMES,
     filtered_by,
@@ -263,6 +264,7 @@ class EbsVolume(Disk):
     checks = CHECKS
     console = "ec2/home?region={region}#VolumeDetails:volumeId={id}"
     limits = LIMITS
+    spenders = READERS_AND_WRITERS
     example = Example(
         spec={
             "type": "gp2, st1 or sc1",

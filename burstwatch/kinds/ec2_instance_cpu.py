@@ -98,7 +98,7 @@ def _unlimited_fix(resource: Resource) -> Fix:
     """
     return Fix(
         action="switch to Unlimited mode",
-        effect="nothing is throttled; AWS bills use beyond the credits until switched back (CpuCredits=standard)",
+        effect="nothing is throttled; AWS bills the surplus until CpuCredits=standard",
         takes="works immediately",
         has_downtime=False,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
@@ -161,6 +161,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
     level_metrics = (_cpu.BALANCE, _cpu.SURPLUS)
     charge_metric = _cpu.CHARGED
     console = "ec2/home?region={region}#InstanceDetails:instanceId={id}"
+    spenders = "its processes (`pidstat -u 5 3`)"
     example = _cpu.cpu_example(
         "an instance type, such as t3.medium",
         defaults={"mode": STANDARD},

@@ -13,6 +13,7 @@ from burstwatch.kinds._disk import LIMITS
 from burstwatch.kinds._ec2 import (
     INSTANCE_TYPES,
     INSTANCES,
+    READERS_AND_WRITERS,
     TAGGING,
     VOLUMES,
     is_instance_running,
@@ -204,6 +205,7 @@ class Ec2InstanceEbs(InstanceEbs):
     demand_metrics = tuple(DemandMetric(name=name) for name in TRAFFIC.metrics)
     checks = CHECKS
     console = "ec2/home?region={region}#InstanceDetails:instanceId={id}"
+    spenders = READERS_AND_WRITERS
 
     def describe(self, thing: Thing, related: Related, now: float) -> tuple[Resource, ...]:
         """The instance's two buckets, or the one reason why it has none.

@@ -205,6 +205,7 @@ class EfsFileSystem(Kind):
     )
     console = "efs/home?region={region}#/file-systems/{id}"
     limits = MappingProxyType({"throughput": "the file system's throughput"})
+    spenders = "its clients (`nfsiostat 5 3` on each)"
     example = Example(
         spec={"size_gib": "what is stored in Standard storage"},
         load={"mib_s": "metered MiB per second"},

@@ -103,6 +103,7 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
     )
     level_metrics = (_cpu.BALANCE,)
     console = "elasticache/home?region={region}#/redis/{id}"
+    spenders = "the commands of its clients (`INFO commandstats`; Memcached: `stats`)"
     example = _cpu.cpu_example("a node type, such as cache.t3.medium")
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:

@@ -194,6 +194,7 @@ class FsxFileServer(EstimatedDisk):
     level_metrics = (THROUGHPUT, OPERATIONS)
     demand_metrics = _fsx.DISK_METRICS
     console = _fsx.CONSOLE
+    spenders = "its users (SMB: `fsmgmt.msc`, NFS: `nfsiostat` on each client)"
     limits = MappingProxyType(
         {
             "throughput": "the file server's disk throughput",

@@ -81,6 +81,7 @@ class FsxHddVolume(Disk):
     level_metrics = (BALANCE,)
     demand_metrics = _fsx.DISK_METRICS
     console = _fsx.CONSOLE
+    spenders = _fsx.OPEN_FILES
     limits = MappingProxyType({"volume_throughput": "the disks' throughput"})
     example = Example(
         spec={"size_gib": "the storage capacity"},

@@ -17,6 +17,7 @@ class NeptuneInstanceCpu(DatabaseCpu):
     level_metrics = (metric,)
     service = "neptune"
     console = "neptune/home?region={region}#database:id={id};is-cluster=false"
+    spenders = "the running queries (`/gremlin/status`, `/openCypher/status` or `/sparql/status`)"
 
 
 KIND = NeptuneInstanceCpu()

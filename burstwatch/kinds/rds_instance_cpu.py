@@ -84,6 +84,7 @@ class RdsInstanceCpu(DatabaseCpu):
     )
     service = "rds"
     console = _rds.CONSOLE
+    spenders = _rds.QUERIES
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         """The credits of one instance, with whether its surplus is published."""

@@ -98,6 +98,7 @@ class RdsInstanceEbs(InstanceEbs):
     lookups = (Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),)
     demand_metrics = _rds.TRAFFIC_METRICS
     console = _rds.CONSOLE
+    spenders = _rds.QUERIES
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
         """The instance's two buckets, or the one reason why it has none.

@@ -294,6 +294,7 @@ class RdsStorage(Disk):
     demand_metrics = TRAFFIC_METRICS
     console = CONSOLE
     limits = LIMITS
+    spenders = _rds.QUERIES
     example = Example(
         spec={
             "type": "gp2",

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from burstwatch.config import SHOWN_AFTER_S, SHOWN_BEFORE_S
 from burstwatch.fixes.fix import Fix, wait_fix
-from burstwatch.forecast.chance import FORESIGHT, FORESIGHT_S, why_no_chance
+from burstwatch.forecast.chance import FORESIGHT_S, why_no_chance
 from burstwatch.forecast.policy import Assessment
 from burstwatch.forecast.projection import Projection
 from burstwatch.formatting import (
@@ -56,6 +56,7 @@ class Brief:
     at_zero: AtZero
     fixes: tuple[Fix, ...]
     cause: str
+    spenders: str
     credits: str
     level: str
     place: str
@@ -174,6 +175,7 @@ def make_brief(
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
+        spenders=kind.spenders,
         credits=_credits(projection, background) if resource.terms.has_share else "",
         level=_level(projection) if resource.terms.has_share else "",
         place=_place(resource, account_name),
@@ -277,15 +279,14 @@ def _chance(resource: Resource, assessment: Assessment) -> str:
     """How likely it is to run out, until when, or why nobody can say."""
     if assessment.projection.state == "exhausted":
         return ""
-    why_not = why_no_chance(resource)
-    if why_not:
+    if why_no_chance(resource):
         is_finite = assessment.projection.state == "finite"
-        return f"never measured for {why_not}{'; the times hold if the load stays' if is_finite else ''}"
+        return f"never measured for these credits{'; the times hold if the load stays' if is_finite else ''}"
     if assessment.chance is None:
         return ""
     now = assessment.projection.at
     until, likely = clock_time(now + FORESIGHT_S, now=now), percent(assessment.chance)
-    return f"{likely} to run out {FORESIGHT} (by {until}), counting that the load may stop"
+    return f"{likely} to run out by {until}, counting that the load may stop"
 
 
 def _fixes(

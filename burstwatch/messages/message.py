@@ -50,7 +50,7 @@ BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
 #: How a line of what to do begins.
 StepLabel: TypeAlias = Literal[
-    "Do now", "Do next", "Would help", "Ask first", "By day", "Note", "Command", ""
+    "Do now", "Look at", "Do next", "Would help", "Ask first", "By day", "Note", "Command", ""
 ]
 #: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
 BACK_FROM = 0.05
@@ -146,6 +146,8 @@ def _actions(brief: Brief, severity: Verdict) -> tuple[Step, ...]:
     for fix in brief.fixes:
         is_first = not any(step.label == "Do now" for step in steps)
         steps.append(Step(_label_of(fix, waits=waits, is_first=is_first), fix.text))
+        if fix.is_less_load and not waits and not never_pages:
+            steps.append(Step("Look at", brief.spenders))
     note = ". ".join(filter(None, (brief.undone_by, _for_the_others(brief))))
     # Where nothing has to be done yet, nobody is handed a command that stops something.
     pasted = (fix.command for fix in brief.fixes if not (waits and fix.interrupts))
@@ -307,7 +309,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     says = "credits run out"
     if worst:
         says = f"credits run out, the first {_soonest(worst[0])}"
-    advice = f"look for a common cause{f' in {shared}' if shared else ''} (a deployment, a backup, a batch job) and stop it"
+    advice = "look for a common cause (a deployment, a backup, a batch job) and stop it"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"
         advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
@@ -315,8 +317,11 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     return Message(
         event="mass",
         title=title_of(shown, f"{count} resources", says),
-        where=f"Where: {where}{f', all in {shared}' if shared else ''}",
-        actions=(Step("Do now", advice),),
+        where=f"Where: {where}",
+        actions=(
+            Step("Do now", advice),
+            *([Step("Look at", f"what they have in common: {shared}")] if shared else []),
+        ),
         facts=(
             f"{count} resources, the worst first; `burstwatch scan` lists all:",
             *(f"{label(brief)} ({brief.type}): {brief.says}" for brief in worst),

@@ -238,8 +238,8 @@ def test_the_page_of_many_names_the_tag_that_they_share(cloud: Cloud) -> None:
         volume["Tags"].append({"Key": "team", "Value": "payments"})
     run_sweep(cloud)
     (alarm,) = cloud.aws.regions["us-east-1"].alarms.values()
-    assert ", all in the tag team=payments\n" in alarm["AlarmDescription"]
-    assert "a common cause in the tag team=payments (" in alarm["AlarmDescription"]
+    assert "\nLook at: what they have in common: " in alarm["AlarmDescription"]
+    assert "the tag team=payments" in alarm["AlarmDescription"]
 
 
 @pytest.mark.parametrize(("chat", "link"), [("slack", "|Runbook>"), ("teams", "[Runbook](")])

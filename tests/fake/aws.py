@@ -113,7 +113,7 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         ]  # fmt: skip
         self.regions[region].volumes[volume_id] = {
             "VolumeId": volume_id, "VolumeType": volume_type, "Size": size_gib,
-            "State": "in-use" if instance_id else "available", "Attachments": attachments,
+            "State": "in-use" if instance_id else "available", "Attachments": attachments, "AvailabilityZone": f"{region}a",
             "Tags": [{"Key": "Name", "Value": name}] if name is not None else [], **more,
         }  # fmt: skip
         return volume_id
@@ -122,6 +122,7 @@ class FakeAws(Deployed, Messaging, Organized, Peers, Tagged):
         instance_id = f"i-{next(self._ids):017x}"
         self.regions[region].instances[instance_id] = {
             "InstanceId": instance_id, "InstanceType": instance_type,
+            "Placement": {"AvailabilityZone": f"{region}a"},
         }  # fmt: skip
         return instance_id
 

@@ -69,7 +69,7 @@ BRIEF = Brief(
     does="run out",
     when="in 119 min at this load (16:13Z)",
     between="14:40Z at the earliest, 14:44Z at this load, 14:52Z at the latest if it lasts",
-    chance="44% to run out within two hours (by 16:14Z), counting that the load may stop",
+    chance="44% to run out by 16:14Z, counting that the load may stop",
     at_zero=AtZero(short="300 of 3,000 IOPS"),
     level="62%",
     fixes=(
@@ -88,6 +88,7 @@ BRIEF = Brief(
         ),
     ),
     cause="writes, 3,000 IOPS of 16 KiB",
+    spenders="its processes",
     credits="62% left, 87% at 14:15Z",
     place="/dev/sdf of i-0123456789abcdef0 in 123456789012/eu-central-1",
     data="as of 14:36Z, newest datapoint 2 min old",
@@ -226,6 +227,7 @@ def test_every_message_says_in_its_first_four_lines_which_host_device_volume_typ
             assessment=of(random.choice(["warning", "critical", "exhausted"])),
             place=f"{device} of {named} in {unit}",
             cause="c" * random.randrange(300),
+            spenders="s" * random.randrange(120),
             at_zero=AtZero(short="z" * random.randrange(40), note="n" * random.randrange(300)),
             fixes=BRIEF.fixes * random.randrange(3),
         )
@@ -345,6 +347,7 @@ def test_a_fix_that_is_soon_comes_first_and_says_what_it_costs() -> None:
     message = danger_message(BRIEF, "critical", TIMES, Config().links, event="escalated")
     assert tuple(step.line for step in message.actions) == (
         "Do now: reduce the load. It refills",
+        "Look at: its processes",
         "Do next: change to gp3 with 3,000 IOPS and 125 MiB/s (2.00 USD a month less, takes minutes to hours): uses no credits",
     )
 
@@ -429,7 +432,9 @@ def a_volume(number: int, *, host: str, zone: str, **tags: str) -> Resource:
         ([a_volume(1, host="i-1", zone="a")], ""),
         ([a_volume(1, host="i-1", zone="a"), a_volume(2, host="i-2", zone="b")], ""),
         ([a_volume(1, host="i-1", zone="a"), a_volume(2, host="i-2", zone="a")], "the zone a"),
-        ([a_volume(n, host="i-1", zone="a", team="x", env="y") for n in range(3)], "the instance i-1 and the zone a"),
+        ([a_volume(n, host="i-1", zone="a", team="x", env="y") for n in range(3)], "the instance i-1, the tag env=y and the tag team=x"),
+        ([a_volume(n, host=f"i-{n // 3}", zone="a") for n in range(4)], "the instance i-0 (3 of 4) and the zone a"),
+        ([a_volume(n, host=f"i-{n // 2}", zone="a") for n in range(4)], "the zone a"),
         ([a_volume(n, host=f"i-{n}", zone="", team="x", owner=str(n)) for n in range(3)], "the tag team=x"),
         (
             [a_volume(n, host=f"i-{n}", zone="", **{"eks:cluster-name": "shop", "aws:x": "y"}) for n in range(3)],
@@ -437,7 +442,9 @@ def a_volume(number: int, *, host: str, zone: str, **tags: str) -> Resource:
         ),
     ],
 )  # fmt: skip
-def test_what_many_share_is_named_the_narrowest_first(volumes: list[Resource], shared: str) -> None:
+def test_what_all_or_most_of_many_share_is_named_the_narrowest_first(
+    volumes: list[Resource], shared: str
+) -> None:
     assert shared_by(volumes) == shared
 
 
