@@ -114,7 +114,7 @@ def _figure(records: Sequence[AdviceRecord]) -> tuple[str, Verdict]:
     """The number that matters, with a verdict for its colour: what ran out, or else how many changes are advised."""
     dry = [record for record in records if record["run_out_count"]]
     if len(dry) == 1:
-        return f"out {span(dry[0]['run_out_s'])}", "exhausted"
+        return f"{span(dry[0]['run_out_s'])} empty", "exhausted"
     if dry:
         return f"{len(dry)} ran out", "exhausted"
     changes = sum(record["best_fix"] is not None for record in records)
@@ -331,7 +331,11 @@ def _mark_run_out(chart: Chart, record: AdviceRecord) -> None:
     low, high = chart.x_range
     if not low <= days <= high:
         return
+    # The times of several are not known, only of the last when it began.
+    until = days + record["run_out_s"] / DAY_S if record["run_out_count"] == 1 else days
     chart.line([(days, 0.0), (days, chart.y_range[1])], PURPLE, dashes="2 3")
-    gap, anchor = (-6.0, "end") if days > (low + high) / 2 else (6.0, "start")
+    chart.box((days, until), chart.y_range, PURPLE, opacity=0.25)
+    is_late = days > (low + high) / 2
+    x, anchor = (chart.x(days) - 6, "end") if is_late else (chart.x(until) + 6, "start")
     text = f"out of credits, {day_and_time(at)}"
-    chart.text(chart.x(days) + gap, TOP + 8, text, anchor=anchor, small=True, color=PURPLE)
+    chart.text(x, TOP + 8, text, anchor=anchor, small=True, color=PURPLE)

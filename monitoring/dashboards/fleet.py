@@ -75,7 +75,10 @@ TO_RUNBOOK = ("what to do", f"{Config().runbooks_url}/resource-critical.md")
 #: The counts of the fleet, without resources that are not watched.
 COUNTS = {"seen": "ResourcesSeen", "exhausted": "ResourcesExhausted", "critical": "ResourcesCritical", "warning": "ResourcesWarning", "unknown": "ResourcesUnknown", "failed": "UnitsFailed"}  # fmt: skip
 #: What stands behind the number of resources where all is well, and what stands there else.
-WATCHED, NOT_CALM = "suffix: resources watched, none in danger", "no: see the table"
+WATCHED, NOT_CALM = (
+    "suffix: resources watched, none in danger",
+    "some in danger or unknown: see the table",
+)
 #: In the region that the console showed last: the variable may be "default".
 CONSOLE = "https://console.aws.amazon.com/cloudwatch/home#"
 #: Each unit, or shard of one, has a heartbeat of its own.
@@ -149,7 +152,7 @@ def _now() -> list[Panel]:
             targets=[math("sweeps", f"SUM({HEARTBEATS})", label="sweeps", period_s=300)],
         ),
         number(
-            "All well", "Green while every account and region answers, each resource that is seen is judged, and none is in danger.",
+            "Overall", "Green while every account and region answers, each resource that is seen is judged, and none is in danger.",
             kind=KIND, unit=WATCHED, steps=((None, WELL),), width=COLUMNS, height=3, is_small=True, since=NOW,
             names={-1.0: (NOT_CALM, CALM)},
             targets=[

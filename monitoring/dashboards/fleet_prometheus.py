@@ -141,9 +141,9 @@ def _now() -> list[Panel]:
             targets=[now("up", f"sum({one(m.UNIT_UP, of=UNITS)})", "units")],
         ),
         number(
-            "All well", "Green while every account and region answers, each resource that is seen is judged, and none is in danger.",
+            "Overall", "Green while every account and region answers, each resource that is seen is judged, and none is in danger.",
             kind=KIND, unit="suffix: resources watched, none in danger", steps=((None, WELL),), width=COLUMNS, height=3, is_small=True,
-            none=Nothing(text="no: see the table", color=CALM),
+            none=Nothing(text="some in danger or unknown: see the table", color=CALM),
             targets=[now("calm", f"{_counted('~.+')} unless on () ({_counted(NOT_CALM)}) > 0 unless on () sum({one(m.UNIT_UP, of=UNITS)} == bool 0) > 0", "resources")],
         ),
     ]  # fmt: skip

@@ -184,11 +184,11 @@ CALM = {"run_out_count": 0, "run_out_s": 0.0, "run_out_last_at": None}
 @pytest.mark.parametrize(
     ("changes", "figure", "title"),
     [
-        ([DRY], "out 30 min",
+        ([DRY], "30 min empty",
          "orders: credits ran out once, Tue 2026-03-31 17:00Z; change to gp3 with 3,000 IOPS"),
         ([CALM], "1 change", "orders: change to gp3 with 3,000 IOPS"),
         ([CALM, CALM], "2 changes", "Burst credits of 1; changes advised: 2"),
-        ([CALM, DRY], "out 30 min", "Burst credits of 1: orders ran out last, Tue 2026-03-31 17:00Z; changes advised: 2"),
+        ([CALM, DRY], "30 min empty", "Burst credits of 1: orders ran out last, Tue 2026-03-31 17:00Z; changes advised: 2"),
         ([DRY, {**DRY, "id": "users", "run_out_last_at": RAN_OUT_AT + 60}, {**DRY, "best_fix": None}], "3 ran out",
          "Burst credits of 1: users ran out last, Tue 2026-03-31 17:01Z; changes advised: 2"),
     ],

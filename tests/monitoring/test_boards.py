@@ -32,7 +32,7 @@ def test_every_panel_of_the_fleet_has_data(watched: tuple[Cloud, list[Volume]]) 
         (panel,) = (one for one in looked if one.title == title and one.panel["type"] == "table")
         return [frame.name for frame in panel.frames]
 
-    (well,) = (one for one in looked if one.title == "All well")
+    (well,) = (one for one in looked if one.title == "Overall")
     (frame,) = (one for one in well.frames if one.fields[-1].values)
     assert frame.fields[-1].values[-1] == -1.0  # not while somebody is paged
     assert set(names("In danger")) == {draining.id, "i-0aaaaaaaaaaaaaa77.cpu"}
