@@ -9,7 +9,14 @@ from typing import Any
 from benchmarks.record import record_of
 from burstwatch.backtest.scores import draw_scores
 from burstwatch.config import Config
+from burstwatch.ebs.watching_prices import PRICES
+from burstwatch.forecast.policy import Assessment
+from burstwatch.forecast.projection import Projection
+from burstwatch.formatting import span
+from burstwatch.kinds import find_kinds
+from burstwatch.kinds._by_hand import described_by_hand
 from burstwatch.polling.bill import Extent, deployment_lines
+from burstwatch.polling.cost import watching_cost
 from tools.reference import DOCS, ROOT, markdown_table, with_parts
 
 CENTS = 100
@@ -42,6 +49,18 @@ BINS = ("0 to 0.1", "0.1 to 0.25", "0.25 to 0.4", "0.4 to 0.6", "0.6 to 1")
 APART = ("burstwatch", "balance alone", "static 20 %", "static 50 %")
 #: The lines of the bill that grow with the fleet.
 OF_EACH_VOLUME = ("metric requests", "metrics of resources", "alarms of resources", "calls for resources")  # fmt: skip
+#: The fleets of a day beside other programs, and how many volumes each has.
+OF_A_DAY = 1_000
+FLEETS_OF_A_DAY = {
+    "quiet": "quiet: two of a hundred volumes are not full", "mixed": "mixed: twenty",
+    "bursty": "bursty: twenty burst for twenty minutes every two hours",
+    "in trouble": "in trouble: ten run out every eight hours, ten more burst",
+}  # fmt: skip
+#: Volumes that are full and do nothing, and leads.
+QUIET_GIB, LEADS_S = (20, 100, 500), (300.0, 900.0, 1_800.0)
+QUIET = Assessment(
+    verdict="ok", reason="", projection=Projection(state="infinite", reason="", at=0.0, worst_s=1e9)
+)
 Record = Mapping[str, Any]
 
 
@@ -110,6 +129,53 @@ def month_table() -> str:
     return markdown_table(
         "watched | metrics a volume-month | cents a volume-month | of fixed | ran out | late", rows
     )
+
+
+def day_table() -> str:
+    """A day of the sweep and of ``serve`` beside YACE, as multiples of it, at its five minutes; then at a minute of ours."""
+    days = [day for day in record_of("day") if day["volumes"] == OF_A_DAY]
+    rows = [
+        [text, *(f"{_beside_yace(days, fleet, name, 300, of):.{digits}f}" for name, of, digits in (
+            ("burstwatch", "cpu_s_per_volume_day", 1), ("burstwatch serve", "cpu_s_per_volume_day", 1),
+            ("burstwatch", "billed_metrics_per_volume_day", 2),
+        ))]
+        for fleet, text in FLEETS_OF_A_DAY.items()
+    ]  # fmt: skip
+    cpu, metrics = (
+        max(_beside_yace(days, fleet, "burstwatch", 60, of) for fleet in FLEETS_OF_A_DAY)
+        for of in ("cpu_s_per_volume_day", "billed_metrics_per_volume_day")
+    )
+    table = markdown_table("fleet | CPU of the sweep | CPU of `serve` | metrics", rows)
+    return f"{table}\nAt its default of one minute, beside YACE's of five, it takes up to {cpu:.0f} times the CPU and {metrics:.2f} of the metrics.\n"
+
+
+def _beside_yace(days: Sequence[Record], fleet: str, name: str, period_s: int, of: str) -> float:
+    """One figure of a program of ours, as a multiple of that of YACE each five minutes."""
+    ours, yace = (
+        next(
+            day[of]
+            for day in days
+            if (day["fleet"], day["program"], day["asks_every_s"]) == (fleet, program, seconds)
+        )
+        for program, seconds in ((name, period_s), ("yace", 300))
+    )
+    return float(ours / yace)
+
+
+def leads_table() -> str:
+    """What asking for a quiet volume costs a month, by its size and the lead."""
+    kind = find_kinds()["ebs_volume"]
+    rows = []
+    for size_gib in QUIET_GIB:
+        (volume, *_) = described_by_hand(kind, {"type": "gp2", "size_gib": str(size_gib)})
+        cells = []
+        for lead_s in LEADS_S:
+            cost = watching_cost(kind, volume, QUIET, Config(lead_s=lead_s))
+            cents = CENTS * cost.full * PRICES["metric_request"].value
+            cells.append("too short" if cost.out_of_reach else f"{cents:.1f}")
+        rows.append([f"{size_gib} GiB", *cells])
+    leads = " | ".join(f"lead {span(lead_s)}" for lead_s in LEADS_S)
+    return markdown_table(f"gp2, full and without I/O: cents a month of requests | {leads}", rows)
 
 
 def rules_table() -> str:
@@ -275,7 +341,12 @@ def draw_policies(view: str) -> str:
 
 PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     ROOT / "README.md": {"bill": bill_sentence, "rules": rules_table},
-    DOCS / "fleets.md": {"month": month_table, "bill": bill_table},
+    DOCS / "fleets.md": {
+        "month": month_table,
+        "bill": bill_table,
+        "leads": leads_table,
+        "day": day_table,
+    },
     DOCS / "backtest.md": {
         "families": families_table,
         "page-on": page_on_table,

@@ -12,11 +12,13 @@ from burstwatch.config import SETTINGS, Setting
 from burstwatch.kinds import find_kinds
 from burstwatch_exporter.measure.plan import imagined, make_plan
 from burstwatch_exporter.measure.profiles import find_profile
-from burstwatch_exporter.measure.report import plan_text
+from burstwatch_exporter.measure.record import read_result
+from burstwatch_exporter.measure.report import plan_text, record_text
 from burstwatch_exporter.measure.settings import SETTINGS as MEASURE_FLAGS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+DRAINED = ROOT / "tests" / "exporter" / "measured" / "drain.json"
 GOLDEN = ROOT / "tests" / "golden" / "ebs_volume.txt"
 #: The stack itself fills these in.
 OF_THE_STACK = {
@@ -90,6 +92,11 @@ def plan_example() -> str:
     return f"```console\n$ {command}\n{text.strip()}\n```\n"
 
 
+def drain_example() -> str:
+    """What a drain of a throttled disk has printed, from its record."""
+    return f"```text\n{record_text(read_result(DRAINED)).strip()}\n```\n"
+
+
 def scan_actions() -> str:
     """The actions on an account that `burstwatch scan` needs."""
     look = policy_of("scan")["Statement"][0]
@@ -134,7 +141,7 @@ PARTS: dict[Path, dict[str, Callable[[], str]]] = {
     DOCS / "kinds.md": {"kinds": kinds_table},
     DOCS / "security.md": {"scan": scan_actions},
     DOCS / "settings.md": {"settings": settings_table},
-    DOCS / "measuring.md": {"plan": plan_example},
+    DOCS / "measuring.md": {"plan": plan_example, "drain": drain_example},
     DOCS / "json.md": {"documents": documents_table},
     DOCS / "alerting.md": {"alarm": alarm_text, "events": events_table},
     DOCS / "contributing" / "backtest.md": {"columns": columns_list},
