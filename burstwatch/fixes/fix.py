@@ -110,11 +110,11 @@ class Fix:
 
     @property
     def price(self) -> str:
-        """The difference in list price in words; empty where it is not known."""
+        """The difference in list price in words."""
         if self.usd_month is None and self.usd_hour is not None:
             return f"at most {usd(self.usd_hour)} USD an hour while the load lasts"
         if self.usd_month is None:
-            return ""
+            return "price unknown"
         if round(self.usd_month, 2) == 0:
             return "same price"
         return f"{abs(self.usd_month):,.2f} USD a month {'less' if self.usd_month < 0 else 'more'}"
@@ -223,10 +223,10 @@ def applied_now(fix: Fix, *, window: str, waiting: Sequence[str]) -> Fix:
     if not any("ApplyImmediately" in command.parameters for command in fix.commands):
         return fix
     instead = f"now, not in the maintenance window {window} (UTC)" if window else ""
-    with_it = f"with what waits for that window: {', '.join(waiting)}" if waiting else ""
+    with_it = "no other change is pending"
+    if waiting:
+        with_it = f"with what waits for that window: {', '.join(waiting)}"
     words = ", ".join(filter(None, [instead, with_it]))
-    if not words:
-        return fix
     has_downtime = None if waiting else fix.has_downtime
     return replace(
         fix,

@@ -53,7 +53,7 @@ ALLOWANCE = Figure(value=1.15, unit="", source=DOUBT_PAGE)
 #: Credits of a T2 in Standard mode at its launch, for each vCPU. They come on top of what it can save up.
 LAUNCHED = Figure(value=30, unit="", source=STANDARD_PAGE)
 #: "Gradually lowered to the base performance level over a 15-minute interval": https://aws.amazon.com/ec2/faqs/ (2026-11)
-SLOWED = "slowed over 15 minutes"
+SLOWED = "slowed down gradually, within 15 minutes"
 #: The largest size of the T families.
 LARGEST = "2xlarge"
 CREDIT_S = 60.0
@@ -265,10 +265,10 @@ def usd_vcpu_h_of(resource: Resource) -> float | None:
 
 
 def _charge(resource: Resource, baseline: float) -> str:
-    """Say what full load costs on an unlimited instance without credits; nothing where the price is not known."""
+    """Say what full load costs on an unlimited instance without credits."""
     usd_vcpu_h = usd_vcpu_h_of(resource)
     if usd_vcpu_h is None:
-        return ""
+        return "price unknown"
     usd_h = usd_vcpu_h * (resource.limit.rate - baseline)
     return (
         f"{usd_h:.2f} USD an hour at full load ({usd_vcpu_h:g} USD a vCPU-hour over the baseline)"
@@ -322,14 +322,14 @@ def larger_fix(
     detail: Detail,
     demand: float,
     *,
-    word: str,
+    without_credits: str,
     verb: str = "change to",
     prefix: str = "",
     takes: Takes = STOPS,
     usd_month: float | None = None,
     commands_for: Callable[[str], tuple[Command, ...]],
 ) -> Iterator[Fix]:
-    """A larger instance of the family, or one without credits where none earns enough; nothing where it earns enough.
+    """A larger instance of the family, or one ``without_credits``, in words, where none earns enough; nothing where it earns enough.
 
     ``verb`` is how the action begins, for what can be changed or has to be made anew. ``commands_for`` gives the commands of a change to a type. Which type has no credits and suits is a person's choice.
     """
@@ -340,7 +340,7 @@ def larger_fix(
     size = larger_size(spec, demand, detail.terms.largest)
     if not size:
         yield Fix(
-            action=f"{verb} {word} without CPU credits",
+            action=f"{verb} {without_credits}",
             effect="never slows down",
             takes=takes,
             afterwards=Afterwards(bucket=None),

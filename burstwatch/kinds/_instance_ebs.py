@@ -8,8 +8,9 @@ case here is an estimate and called so.
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
@@ -54,6 +55,8 @@ STATED_IO = Figure(value=16, unit="KiB", source=OPTIMIZED_PAGE)
 #: AWS gives a range of rates for this type, so nobody knows the most.
 MAGNETIC = "standard"
 
+#: The lookups of the types that there are, and of the sizes of their families.
+TYPES, SIZES = "instance_types", "sizes"
 IO_BALANCE, BYTE_BALANCE = "EBSIOBalance%", "EBSByteBalance%"
 #: Of a resource whose buckets are not known yet.
 NO_RATE = Limit(rate=0.0, binding=NO_LIMIT)
@@ -199,6 +202,53 @@ def _with_bucket(
         ),
         reporting=replace(resource.reporting, statistic="Average"),
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """A type of the same family, with what it sustains and reaches by the level metric.
+
+    ``has_store`` is whether it has disks of its own, whose data is lost when it stops.
+    """
+
+    type: str
+    has_store: bool
+    rates: tuple[tuple[str, Rates], ...]
+
+
+def families_of(types: Iterable[str], lists: Mapping[str, Sequence[Item]]) -> set[str]:
+    """A filter for all sizes of each family of which one of the ``types`` has balances."""
+    specs = {spec["InstanceType"]: spec for spec in lists.get(TYPES, ())}
+    return {f"{name.partition('.')[0]}.*" for name in types if has_buckets(name, specs.get(name))}
+
+
+def sizes_of(instance_type: str, related: Related) -> tuple[Size, ...]:
+    """The sizes of the family of a type, with those of which AWS says what they sustain."""
+    family = f"{instance_type.partition('.')[0]}."
+    described = (
+        Size(
+            type=name,
+            has_store=bool(spec.get("InstanceStorageSupported")),
+            rates=tuple(rates_of(spec).items()),
+        )
+        for name, spec in related.get(SIZES, {}).items()
+        if name.startswith(family) and not spec.get("BareMetal")
+    )
+    return _shared(tuple(size for size in described if size.rates))
+
+
+@lru_cache(maxsize=256)
+def _shared(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """The same object for the same sizes: a family has a thousand instances."""
+    return sizes
+
+
+def smallest_of(resource: Resource, demand: float) -> Size | None:
+    """The smallest size of the family of a resource that sustains ``demand``; None where AWS lists none."""
+    sizes: Sequence[Size] = resource.detail or ()
+    metric = resource.level_metric
+    enough = [size for size in sizes if dict(size.rates)[metric].sustained >= demand]
+    return min(enough, key=lambda size: [rate.sustained for _, rate in size.rates], default=None)
 
 
 class InstanceEbs(EstimatedDisk):

@@ -405,6 +405,10 @@ class Kind(ABC):
     def cause(self, resource: Resource, rates: RatesByMetric) -> Cause | None:
         """What was asked for in the last minutes, in words; None where it is not known."""
 
+    def spenders_of(self, resource: Resource) -> str:
+        """Where somebody sees who uses the credits of one resource."""
+        return self.spenders
+
     def at_zero(self, resource: Resource) -> AtZero:
         """What is left of a resource whose bucket is empty: here it is throttled to its baseline."""
         if resource.bucket is None:

@@ -98,7 +98,7 @@ def _unlimited_fix(resource: Resource) -> Fix:
     """
     return Fix(
         action="switch to Unlimited mode",
-        effect="nothing is throttled; AWS bills the surplus until CpuCredits=standard",
+        effect="nothing is throttled; AWS bills the surplus until it is Standard again",
         takes="works immediately",
         has_downtime=False,
         commands=(_unlimited(thing_id(resource.id), resource.region),),
@@ -228,7 +228,7 @@ class Ec2InstanceCpu(_cpu.BurstableCpu):
         yield from _cpu.larger_fix(
             detail,
             demand,
-            word="an instance type",
+            without_credits="an instance type without CPU credits",
             usd_month=_more_usd(resource, demand),
             commands_for=partial(retyped, thing_id(resource.id), resource.region),
         )

@@ -1,8 +1,7 @@
 """EC2 instances: the I/O and byte credits that all volumes of the instance share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 from burstwatch.ebs.load import Traffic
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
@@ -27,13 +26,16 @@ from burstwatch.kinds._ec2 import (
 from burstwatch.kinds._instance_ebs import (
     BASIC_PERIOD_S,
     NO_RATE,
+    SIZES,
+    TYPES,
     InstanceEbs,
-    Rates,
     buckets_of,
     bursting,
+    families_of,
     has_buckets,
-    rates_of,
     reach_of,
+    sizes_of,
+    smallest_of,
 )
 from burstwatch.kinds.base import (
     DemandMetric,
@@ -52,7 +54,7 @@ TRAFFIC = Traffic(
     read_bytes="EBSReadBytes",
     write_bytes="EBSWriteBytes",
 )
-TYPES, DISKS, SIZES = "instance_types", "disks", "sizes"
+DISKS = "disks"
 WEIGHTING_PAGE = Source(
     url="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configure-bandwidth-weighting.html",
     read="2026-11",
@@ -85,44 +87,9 @@ def _disks_that_matter(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Size:
-    """A type of the same family, with what it sustains and reaches by the level metric.
-
-    ``has_store`` is whether it has disks of its own, whose data is lost when it stops.
-    """
-
-    type: str
-    has_store: bool
-    rates: tuple[tuple[str, Rates], ...]
-
-
 def families_that_burst(lists: Mapping[str, Sequence[Item]]) -> set[str]:
     """A filter for all sizes of each family of which a listed instance has balances."""
-    specs = {spec["InstanceType"]: spec for spec in lists.get(TYPES, ())}
-    types = {instance["InstanceType"] for instance in lists["inventory"]}
-    return {f"{name.partition('.')[0]}.*" for name in types if has_buckets(name, specs.get(name))}
-
-
-def _sizes_of(instance_type: str, related: Related) -> tuple[Size, ...]:
-    """The sizes of the family of a type, with those of which AWS says what they sustain."""
-    family = f"{instance_type.partition('.')[0]}."
-    described = (
-        Size(
-            type=name,
-            has_store=bool(spec.get("InstanceStorageSupported")),
-            rates=tuple(rates_of(spec).items()),
-        )
-        for name, spec in related.get(SIZES, {}).items()
-        if name.startswith(family) and not spec.get("BareMetal")
-    )
-    return _shared(tuple(size for size in described if size.rates))
-
-
-@lru_cache(maxsize=256)
-def _shared(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    """The same object for the same sizes: a family has a thousand instances."""
-    return sizes
+    return families_of({instance["InstanceType"] for instance in lists["inventory"]}, lists)
 
 
 def _reach(instance: Item, related: Related) -> dict[str, float]:
@@ -246,19 +213,16 @@ class Ec2InstanceEbs(InstanceEbs):
                 weighted, instance_type, _least_of(spec, weighting), _reach(thing.item, related)
             )
         buckets = buckets_of(resource, instance_type, spec, _reach(thing.item, related))
-        sizes = _sizes_of(instance_type, related)
+        sizes = sizes_of(instance_type, related)
         return tuple(replace(resource, detail=sizes) for resource in buckets)
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """The smallest size of its family that sustains it, where AWS lists one. What it costs is not known here."""
-        bucket, sizes = resource.bucket, resource.detail or ()
-        metric = resource.level_metric
-        enough = [size for size in sizes if dict(size.rates)[metric].sustained >= demand]
-        if not enough or bucket is None:
+        smallest = smallest_of(resource, demand)
+        if smallest is None or resource.bucket is None:
             yield from super().fixes(resource, demand, rates)
             return
-        smallest = min(enough, key=lambda size: [rate.sustained for _, rate in size.rates])
-        sustained, reached = dict(smallest.rates)[metric]
+        sustained, reached = dict(smallest.rates)[resource.level_metric]
         yield Fix(
             action=f"change to {smallest.type}",
             effect=f"sustains {number(sustained)} {resource.words.rate_unit}{LOSES_STORE if smallest.has_store else ''}",

@@ -34,6 +34,10 @@ LARGEST = "medium"
 #: States in which AWS takes no change of a cluster.
 CHANGING = frozenset({"modifying", "snapshotting", "rebooting cluster nodes"})
 MEMCACHED = "memcached"
+#: The named one has the two vCPUs of most T types, and every engine takes it.
+WITHOUT_CREDITS = "a node type without CPU credits, such as cache.m5.large"
+#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/Scaling.RedisStandalone.ScaleUp.html (2026-11)
+INTERRUPTED = "reads and writes are interrupted for some seconds"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +107,7 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
     )
     level_metrics = (_cpu.BALANCE,)
     console = "elasticache/home?region={region}#/redis/{id}"
-    spenders = "the commands of its clients (`INFO commandstats`; Memcached: `stats`)"
+    spenders = "the commands of its clients (`INFO commandstats`)"
     example = _cpu.cpu_example("a node type, such as cache.t3.medium")
 
     def describe(self, thing: Thing, related: Related, now: float) -> Iterator[Resource]:
@@ -147,12 +151,21 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
                     group=item.get("ReplicationGroupId", ""),
                 ),
             )
+            if item.get("Engine"):
+                facts = {**resource.words.facts, "type": f"{item['Engine']} {node_type}"}
+                resource = replace(resource, words=replace(resource.words, facts=facts))
             if node_type.startswith(WITHOUT_BALANCE):
                 reason = f"AWS publishes no balance of {node_type}"
                 resource = replace(
                     resource, bucket=None, terms=replace(resource.terms, not_watched=reason)
                 )
             yield resource
+
+    def spenders_of(self, resource: Resource) -> str:
+        """The commands, as each engine counts them."""
+        node: Node | None = resource.detail
+        is_memcached = node is not None and node.engine == MEMCACHED
+        return "the commands of its clients (`stats`)" if is_memcached else self.spenders
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """A larger node; its price is not known here."""
@@ -161,19 +174,20 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
         for larger in _cpu.larger_fix(
             node,
             demand,
-            word="a node type",
+            without_credits=WITHOUT_CREDITS,
             verb="make a new cluster with" if is_fixed else "change to",
             prefix="cache.",
             takes="takes minutes to hours",
             commands_for=partial(_retyped, resource, node),
         ):
             if not is_fixed:
-                yield larger
+                yield replace(larger, effect=f"{larger.effect}; {INTERRUPTED}")
             else:
                 yield replace(
                     larger,
-                    effect=f"{larger.effect}; the type of a Memcached node cannot be changed",
+                    effect=f"{larger.effect}; the type of a Memcached node cannot be changed, and a new cluster is empty",
                     commands=(),
+                    may_restart=True,
                 )
 
     def listed(self, spec: Mapping[str, str]) -> tuple[Item, Related]:

@@ -30,6 +30,7 @@ PERIOD_S = 300.0
 OPENZFS, ONTAP = "OPENZFS", "ONTAP"
 #: Its network and its disks burst too.
 LUSTRE = "LUSTRE"
+NFS_CLIENTS = "its clients (`nfsiostat 5 3` on each)"
 #: Where the settings of a file system are, by its type.
 SETTINGS = {
     _fsx.WINDOWS: "WindowsConfiguration",
@@ -194,7 +195,7 @@ class FsxFileServer(EstimatedDisk):
     level_metrics = (THROUGHPUT, OPERATIONS)
     demand_metrics = _fsx.DISK_METRICS
     console = _fsx.CONSOLE
-    spenders = "its users (SMB: `fsmgmt.msc`, NFS: `nfsiostat` on each client)"
+    spenders = f"{NFS_CLIENTS}, or {_fsx.OPEN_FILES}"
     limits = MappingProxyType(
         {
             "throughput": "the file server's disk throughput",
@@ -281,6 +282,12 @@ class FsxFileServer(EstimatedDisk):
             words=Words(rate_unit=MIB_S, facts={"type": f"FSx {kind_of}"}),
             changes=Changes(under_way=_fsx.unsettled_change(item, now)),
             spec={} if capacity_mb_s is None else spec,
+        )
+
+    def spenders_of(self, resource: Resource) -> str:
+        """The users of SMB, or the clients of NFS; ONTAP has both."""
+        return {_fsx.WINDOWS: _fsx.OPEN_FILES, OPENZFS: NFS_CLIENTS}.get(
+            _type_of(resource), self.spenders
         )
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:

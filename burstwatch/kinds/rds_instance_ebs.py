@@ -5,23 +5,29 @@ the rates are those of the EC2 type of the same name, and the size is an estimat
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from burstwatch.ebs.volumes import VolumeSpec, volume_spec
+from burstwatch.fixes.fix import Fix
 from burstwatch.history.observations import Changes, Reporting, Resource, Words
 from burstwatch.kinds import _rds
 from burstwatch.kinds._ec2 import INSTANCE_TYPES
 from burstwatch.kinds._instance_ebs import (
     NO_RATE,
+    SIZES,
+    TYPES,
     InstanceEbs,
     buckets_of,
+    families_of,
     reach_of,
+    sizes_of,
+    smallest_of,
     without_bucket,
 )
-from burstwatch.kinds.base import Item, Lookup, Related, Thing
+from burstwatch.kinds.base import Item, Lookup, RatesByMetric, Related, Thing
 from burstwatch.kinds.rds_storage import storage_volumes
 from burstwatch.sources import Source
 
-TYPES = "instance_types"
 METRICS_PAGE = Source(
     url="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html",
     read="2026-04",
@@ -29,6 +35,7 @@ METRICS_PAGE = Source(
 )
 #: In these a further volume has the rates that are listed, or asks for nothing.
 SETTLED = frozenset({"ACTIVE", "NOT-IN-USE", "VOLUME-FULL"})
+FAILS_OVER = "with Multi-AZ it is down for a failover only"
 #: Taken for the root volume: no gp2 that bursts can do more.
 ROOT = volume_spec("gp2", 999)
 
@@ -95,7 +102,14 @@ class RdsInstanceEbs(InstanceEbs):
     part = "ebs"
     inventory = _rds.DATABASES
     tagging = _rds.TAGGING
-    lookups = (Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),)
+    lookups = (
+        Lookup(name=TYPES, listing=INSTANCE_TYPES, find_ids=_types),
+        Lookup(
+            name=SIZES,
+            listing=INSTANCE_TYPES,
+            find_ids=lambda lists: families_of(_types(lists), lists),
+        ),
+    )
     demand_metrics = _rds.TRAFFIC_METRICS
     console = _rds.CONSOLE
     spenders = _rds.QUERIES
@@ -136,7 +150,18 @@ class RdsInstanceEbs(InstanceEbs):
             yield without_bucket(resource, not_watched=reason)
             return
         spec = related[TYPES].get(instance_type)
-        yield from buckets_of(resource, instance_type, spec, _reach(item))
+        sizes = sizes_of(instance_type, related)
+        for bucket in buckets_of(resource, instance_type, spec, _reach(item)):
+            yield replace(bucket, detail=sizes)
+
+    def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
+        """A class that sustains it, with the one whose EC2 type does. Which RDS has for its engine, and at what price, is not known here."""
+        smallest = smallest_of(resource, demand)
+        for fix in super().fixes(resource, demand, rates):
+            such_as = f", such as db.{smallest.type}" if smallest is not None else ""
+            yield replace(
+                fix, action=f"{fix.action}{such_as}", effect=f"{fix.effect}; {FAILS_OVER}"
+            )
 
     def listed(self, instance_class: str) -> Item:
         """An instance of the class."""

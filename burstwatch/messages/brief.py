@@ -175,7 +175,7 @@ def make_brief(
         at_zero=at_zero_of(resource, kind),
         fixes=fixes,
         cause=_cause(resource, projection, kind, background.rates),
-        spenders=kind.spenders,
+        spenders=kind.spenders_of(resource),
         credits=_credits(projection, background) if resource.terms.has_share else "",
         level=_level(projection) if resource.terms.has_share else "",
         place=_place(resource, account_name),

@@ -7,6 +7,7 @@ e-mail of it and the JSON for chat clients and programs.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 from urllib.parse import urlencode
@@ -50,7 +51,16 @@ BOARDS = {"ebs_volume": ("burstwatch-volume", "volume")}
 OTHER_BOARD = ("burstwatch-resource", "resource")
 #: How a line of what to do begins.
 StepLabel: TypeAlias = Literal[
-    "Do now", "Look at", "Do next", "Would help", "Ask first", "By day", "Note", "Command", ""
+    "Do now",
+    "Look at",
+    "Do next",
+    "Would help",
+    "Ask its owner",
+    "By day",
+    "Note",
+    "Command",
+    "If agreed",
+    "",
 ]
 #: Credits are back from this share on. With less a resource can be out of danger too: it starts, or its load is over.
 BACK_FROM = 0.05
@@ -142,17 +152,24 @@ def _actions(brief: Brief, severity: Verdict) -> tuple[Step, ...]:
     """
     never_pages = brief.resource.terms.highest_verdict == "warning"
     waits = severity == "warning" and not brief.has_run_out and not never_pages
-    steps = [Step("Do now", "nothing; a page follows if it gets worse")] if waits else []
+    steps = []
+    if waits:
+        steps = [Step("Do now", "nothing; a page follows if it gets worse")]
+    elif never_pages and severity == "warning":
+        steps = [Step("Do now", "nothing tonight")]
     for fix in brief.fixes:
         is_first = not any(step.label == "Do now" for step in steps)
-        steps.append(Step(_label_of(fix, waits=waits, is_first=is_first), fix.text))
+        steps.append(Step(_label_of(fix, waits=waits or never_pages, is_first=is_first), fix.text))
         if fix.is_less_load and not waits and not never_pages:
             steps.append(Step("Look at", brief.spenders))
     note = ". ".join(filter(None, (brief.undone_by, _for_the_others(brief))))
     # Where nothing has to be done yet, nobody is handed a command that stops something.
-    pasted = (fix.command for fix in brief.fixes if not (waits and fix.interrupts))
-    command = next(filter(None, pasted), "")
-    after = [Step("Note", note), Step("Command", command)]
+    pasted = (
+        Step("If agreed" if fix.interrupts else "Command", fix.command)
+        for fix in brief.fixes
+        if fix.command and not (waits and fix.interrupts)
+    )
+    after = [Step("Note", note), *islice(pasted, 1)]
     return (
         *(steps or [Step("Do now", "follow the runbook")]),
         *(step for step in after if step.text),
@@ -164,7 +181,7 @@ def _label_of(fix: Fix, *, waits: bool, is_first: bool) -> StepLabel:
     if fix.is_for_good:
         return "By day"
     if fix.interrupts:
-        return "Ask first"
+        return "Ask its owner"
     if waits:
         return "Would help"
     return "Do now" if is_first else "Do next"
@@ -306,10 +323,10 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
 
     ``worst`` are the first few, the worst first. ``shared`` is empty where nothing is.
     """
-    says = "credits run out"
+    says, region = "credits run out", unit.rpartition("/")[2]
     if worst:
         says = f"credits run out, the first {_soonest(worst[0])}"
-    advice = "look for a common cause (a deployment, a backup, a batch job) and stop it"
+    advice = "look for what began then (a batch job, a backup, a deployment), and pause it. If there is none, reduce the load of the worst first"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"
         advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
@@ -323,7 +340,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
             *([Step("Look at", f"what they have in common: {shared}")] if shared else []),
         ),
         facts=(
-            f"{count} resources, the worst first; `burstwatch scan` lists all:",
+            f"{count} resources, the worst first; `burstwatch scan --region {region}` lists all:",
             *(f"{label(brief)} ({brief.type}): {brief.says}" for brief in worst),
         ),
         timeline=timeline,

@@ -12,8 +12,10 @@ from burstwatch.messages.message import Message, Step
 DESCRIPTION_LENGTH = 1024
 #: A longer step of a description gives way to all facts; mail and chat have it.
 LONGEST_STEP = 300
-#: A link gives way to so many facts: until when, and how likely it is; the credits, and the load; and what AWS says was exceeded.
-FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 4, "Console": 5, "Graph": 5}
+#: A link gives way to so many facts: until when, and how likely it is; the credits, the load, and what is left at zero.
+FACTS_BEFORE_LINK = {"Runbook": 2, "Dashboard": 5, "Console": 5, "Graph": 5}
+#: The steps that are code.
+COMMANDS = ("Command", "If agreed")
 #: A subject is ASCII and shorter than 100 characters.
 #: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html (2026-11)
 SUBJECT_LENGTH = 99
@@ -141,9 +143,9 @@ def _chat_step(step: Step) -> str:
     text = _defused(step.text)
     if step.label == "Do next":
         return text
-    if step.label != "Command":
+    if step.label not in COMMANDS:
         return f"{step.label}: {text}" if step.label else text
-    return f"Command:\n```\n{text}\n```" if "\n" in text else f"Command: `{text}`"
+    return f"{step.label}:\n```\n{text}\n```" if "\n" in text else f"{step.label}: `{text}`"
 
 
 def _chat_links(message: Message, chat: str) -> str:

@@ -16,6 +16,8 @@ def _cluster(name: str, node_type: str, nodes: int = 1) -> dict[str, Any]:
         "CacheClusterId": name,
         "ARN": f"arn:aws:elasticache:us-east-1:123456789012:cluster:{name}",
         "CacheNodeType": node_type,
+        # Only a cluster of Memcached has several nodes.
+        "Engine": "memcached" if nodes > 1 else "redis",
         "CacheClusterStatus": "available",
         "CacheClusterCreateTime": CREATED,
         "CacheNodes": [{"CacheNodeId": f"{number + 1:04d}"} for number in range(nodes)],

@@ -379,7 +379,7 @@ def test_the_surplus_of_a_database_costs_what_its_engine_and_its_region_say(
         assert kind.at_zero(resource).short == "billed after 6 h more"
         assert kind.at_zero(resource).note.startswith(slows)
         assert kind.at_zero(resource).note.endswith(price) == is_priced
-        assert is_priced or kind.at_zero(resource).note == slows
+        assert is_priced or kind.at_zero(resource).note == f"{slows}, price unknown"
 
 
 def test_the_lasting_change_is_for_what_the_vcpus_can_do_and_not_for_what_is_allowed_for() -> None:
