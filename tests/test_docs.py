@@ -236,6 +236,12 @@ def test_what_is_pasted_is_a_fence_of_sh_and_a_session_has_its_prompt(page: Path
     assert not any(re.search(r"^ *\$ ", lines, re.MULTILINE) for lines in pasted)
 
 
+def test_every_runbook_is_linked_by_a_page() -> None:
+    pages = "".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
+    runbooks = {path.name for path in (ROOT / "monitoring" / "runbooks").glob("*.md")}
+    assert {name for name in runbooks if f"runbooks/{name}" not in pages} == set()
+
+
 def test_every_check_of_a_claim_is_there() -> None:
     text = (ROOT / "docs" / "contributing" / "claims.md").read_text()
     checks = re.findall(
