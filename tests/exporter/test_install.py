@@ -189,6 +189,11 @@ def test_the_exporter_in_the_chart_takes_its_flags_and_its_configuration(
     mounted = {mount["mountPath"] for mount in exporter["volumeMounts"]}
     assert {"/host/proc", "/host/sys", "/state", "/etc/burstwatch"} <= mounted
     assert exporter["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert exporter["securityContext"]["readOnlyRootFilesystem"]
+    assert pod["securityContext"]["runAsUser"] == 65_534  # nobody
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for beginner in pod.get("initContainers", []):
+        assert beginner["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["CHOWN"]}
     # Only what gives a folder of the host to the exporter runs as root, and without one nothing does.
     assert [one["name"] for one in pod.get("initContainers", [])] == ([] if values else ["state"])
     (state,) = (volume for volume in pod["volumes"] if volume["name"] == "state")
