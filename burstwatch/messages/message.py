@@ -326,7 +326,7 @@ def mass_message(  # noqa: PLR0913 - all that is said of a group
     says, region = "credits run out", unit.rpartition("/")[2]
     if worst:
         says = f"credits run out, the first {_soonest(worst[0])}"
-    advice = "look for what began then (a batch job, a backup, a deployment), and pause it. If there is none, reduce the load of the worst first"
+    advice = "look for a common cause (a batch job, a backup, a deployment) and pause it. If there is none, reduce the load of the worst first"
     if is_long_empty:
         says = f"no credits for hours ({hour_of(at)})"
         advice = "give those that somebody needs more, or tag the others burstwatch:watch=no"
