@@ -154,7 +154,7 @@ NAVIGATION = [
             {"Permissions one by one": "contributing/permissions.md"},
             {"Engineering notes": "contributing/engineering-notes.md"},
             {"Decisions": "contributing/decisions/*"},
-            {"Release": "releasing.md"},
+            {"Release": "contributing/releasing.md"},
             {"Changes": "changelog.md"},
         ]
     },

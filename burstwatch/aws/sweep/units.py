@@ -19,7 +19,7 @@ from burstwatch.kinds.base import Kind
 from burstwatch.shards import Problem, Unit
 
 #: Most resources that a function remembers for each MiB that it has: with a hundred thousand
-#: it takes 1,280 MiB (docs/fleets.md), of which a seventh does not grow with them.
+#: it takes 1,280 MiB, of which a seventh does not grow with them.
 KNOWN_PER_MIB = 60
 
 
