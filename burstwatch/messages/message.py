@@ -5,7 +5,7 @@ e-mail of it and the JSON for chat clients and programs.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
@@ -152,28 +152,40 @@ def _actions(brief: Brief, severity: Verdict) -> tuple[Step, ...]:
     """
     never_pages = brief.resource.terms.highest_verdict == "warning"
     waits = severity == "warning" and not brief.has_run_out and not never_pages
-    steps = []
-    if waits:
-        steps = [Step("Do now", "nothing; a page follows if it gets worse")]
-    elif never_pages and severity == "warning":
-        steps = [Step("Do now", "nothing tonight")]
-    for fix in brief.fixes:
-        is_first = not any(step.label == "Do now" for step in steps)
-        steps.append(Step(_label_of(fix, waits=waits or never_pages, is_first=is_first), fix.text))
-        if fix.is_less_load and not waits and not never_pages:
-            steps.append(Step("Look at", brief.spenders))
+    steps = [
+        *_patience(waits=waits, never_pages=never_pages),
+        *_steps_of(brief, waits=waits, never_pages=never_pages),
+    ]
     note = ". ".join(filter(None, (brief.undone_by, _for_the_others(brief))))
     # Where nothing has to be done yet, nobody is handed a command that stops something.
-    pasted = (
+    commands = (
         Step("If agreed" if fix.interrupts else "Command", fix.command)
         for fix in brief.fixes
         if fix.command and not (waits and fix.interrupts)
     )
-    after = [Step("Note", note), *islice(pasted, 1)]
     return (
         *(steps or [Step("Do now", "follow the runbook")]),
-        *(step for step in after if step.text),
+        *([Step("Note", note)] if note else []),
+        *islice(commands, 1),
     )
+
+
+def _patience(*, waits: bool, never_pages: bool) -> Iterator[Step]:
+    """The line that nothing has to be done yet, where that is so."""
+    if never_pages:
+        yield Step("Do now", "nothing tonight")
+    elif waits:
+        yield Step("Do now", "nothing; a page follows if it gets worse")
+
+
+def _steps_of(brief: Brief, *, waits: bool, never_pages: bool) -> Iterator[Step]:
+    """A line for each fix, and behind less load where somebody sees who makes it."""
+    at_night = (fix for fix in brief.fixes if not (fix.is_for_good or fix.interrupts))
+    first = next(at_night, None)
+    for fix in brief.fixes:
+        yield Step(_label_of(fix, waits=waits or never_pages, is_first=fix is first), fix.text)
+        if fix.is_less_load and not waits and not never_pages:
+            yield Step("Look at", brief.spenders)
 
 
 def _label_of(fix: Fix, *, waits: bool, is_first: bool) -> StepLabel:
