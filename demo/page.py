@@ -9,6 +9,7 @@ from typing import Any
 
 from burstwatch.drawing import palette
 from burstwatch.drawing.charts import Chart
+from burstwatch.drawing.pages import prose
 from burstwatch.formatting import span as words_for
 from demo.play import Volume
 from demo.report import error_of, first_alarm
@@ -46,7 +47,7 @@ p{{margin:0 0 8px}} .note{{color:var(--grey);max-width:110ch}} a{{color:var(--bl
 .none{{padding:40px 0;text-align:center;color:var(--grey)}}
 .chart{{display:block;width:100%}} .chart text{{font:12px sans-serif;fill:var(--grey)}} .chart .grid{{stroke:var(--grid)}} .chart .curve{{fill:none;stroke-width:2}}
 table{{border-collapse:collapse;width:100%;font-size:13px}} th{{text-align:left;color:var(--grey);font-weight:600}} td,th{{padding:3px 12px 3px 0;border-bottom:1px solid var(--grid);vertical-align:top}}
-td.s{{white-space:nowrap}} td.w{{width:26%}} td{{overflow-wrap:anywhere}}
+td.s,span.at{{white-space:nowrap}} td.w{{width:26%}} td{{overflow-wrap:anywhere}}
 details{{display:inline}} summary{{display:inline;color:var(--blue);cursor:pointer;list-style:none}} details[open] summary{{display:none}}
 @media (max-width:900px){{
 thead{{display:none}} table,tbody,tr,td{{display:block;width:100%}} tr{{padding:6px 0;border-bottom:1px solid var(--grid)}}
@@ -285,7 +286,7 @@ def _folded(text: str) -> str:
 
 
 def _lines(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return prose(text).replace("\n", "<br>")
 
 
 def _told(body: str) -> tuple[str, str]:

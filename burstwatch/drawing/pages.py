@@ -57,8 +57,8 @@ td[data-of]::before{content:attr(data-of) ": "}}
 )
 
 
-#: An instant as ``day_and_time`` and ``recorded_time`` write it.
-INSTANT = re.compile(r"([A-Z][a-z]{2} )?\d{4}-\d\d-\d\d( \d\d:\d\d(Z| [A-Z]{3,5})?)?")
+#: An instant as ``day_and_time``, ``recorded_time`` and messages write it.
+INSTANT = re.compile(r"([A-Z][a-z]{2} )?\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?(Z| [A-Z]{3,5})?)?")
 
 
 def prose(text: str) -> str:

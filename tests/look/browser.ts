@@ -64,6 +64,7 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
     return false;
   };
   /** Words and dates of which a part stands in the next line. An id, an address or a command may: it is longer than some places. */
+  const LONGEST_TOKEN = 24;
   const brokenWords = (place: Element): string[] => {
     const broken: string[] = [];
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
@@ -73,11 +74,13 @@ function misfits([mayBeEmpty, phone]: [boolean, number]): string[] {
       if (text.parentElement!.closest('pre, code, svg, script, style')) continue;
       range.selectNodeContents(text);
       if (lines() < 2) continue;
-      for (const word of text.textContent!.matchAll(/\d{4}-\d\d-\d\d( \d\d:\d\dZ)?|[^\s/_-]+/g)) {
-        if (word[0].length > 20) continue;
-        range.setStart(text, word.index);
-        range.setEnd(text, word.index + word[0].length);
-        if (lines() > 1) broken.push(word[0]);
+      for (const token of text.textContent!.matchAll(/\S+( \d\d:\d\dZ)?/g)) {
+        if (token[0].length > LONGEST_TOKEN) continue;
+        for (const word of token[0].matchAll(/\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?Z)?|[^\s/_-]+/g)) {
+          range.setStart(text, token.index + word.index);
+          range.setEnd(text, token.index + word.index + word[0].length);
+          if (lines() > 1) broken.push(word[0]);
+        }
       }
     }
     return broken;

@@ -8,7 +8,7 @@ import pytest
 
 from burstwatch.cli.main import run
 from burstwatch.drawing import pages
-from burstwatch.drawing.pages import document, mark
+from burstwatch.drawing.pages import document, mark, prose
 from tests.terminals import Screen
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +39,20 @@ def test_each_point_of_a_curve_has_its_words(tmp_path: Path) -> None:
     for words, points in curves:
         assert len(points.split(" ")) == len(words.split("|"))
         assert re.match(r"[^|]+: [\d.,]+%?(\||$)", words)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("ran out Fri 2014-04-11 18:45Z; and", ["Fri 2014-04-11 18:45Z"]),
+        ("2014-04-11, then 2014-04-12 03:00 CEST", ["2014-04-11", "2014-04-12 03:00 CEST"]),
+        ("opened 2026-09-21T14:28:00Z, paged 2026-09-21T14:30:00Z", ["2026-09-21T14:28:00Z", "2026-09-21T14:30:00Z"]),
+        ("vol-0aaaaaaaaaaaaaaa1 at 18:45Z", []),
+    ],
+)  # fmt: skip
+def test_a_date_with_its_time_stays_in_one_line(text: str, whole: list[str]) -> None:
+    assert re.findall(r'<span class="at">(.*?)</span>', prose(f"<{text}>")) == whole
+    assert "&lt;" in prose(f"<{text}>")
 
 
 def test_a_page_without_curves_has_no_script() -> None:
