@@ -327,15 +327,14 @@ def _mark_run_out(chart: Chart, record: AdviceRecord) -> None:
     at, from_s = record.get("run_out_last_at"), record.get("hourly_from_s")
     if at is None or from_s is None:
         return
-    days = (at - from_s) / DAY_S
-    low, high = chart.x_range
-    if not low <= days <= high:
-        return
+    began = (at - from_s) / DAY_S
     # The times of several are not known, only of the last when it began.
-    until = days + record["run_out_s"] / DAY_S if record["run_out_count"] == 1 else days
-    chart.line([(days, 0.0), (days, chart.y_range[1])], PURPLE, dashes="2 3")
-    chart.box((days, until), chart.y_range, PURPLE, opacity=0.25)
-    is_late = days > (low + high) / 2
-    x, anchor = (chart.x(days) - 6, "end") if is_late else (chart.x(until) + 6, "start")
+    ended = began + record["run_out_s"] / DAY_S if record["run_out_count"] == 1 else began
+    low, high = chart.x_range
+    if ended < low or began > high:
+        return
+    chart.line([(began, 0.0), (began, chart.y_range[1])], PURPLE, dashes="2 3")
+    chart.box((began, ended), chart.y_range, PURPLE, opacity=0.25)
+    gap, anchor = (-6.0, "end") if began > (low + high) / 2 else (6.0, "start")
     text = f"out of credits, {day_and_time(at)}"
-    chart.text(x, TOP + 8, text, anchor=anchor, small=True, color=PURPLE)
+    chart.text(chart.x(began) + gap, TOP + 8, text, anchor=anchor, small=True, color=PURPLE)

@@ -71,6 +71,10 @@ def _option(option: str, value: object) -> list[str]:
 TYPES = frozenset({"CacheNodeType", "DBInstanceClass", "InstanceType", "StorageType", "VolumeType"})
 
 
+#: Changes of a thing whose own description says what waits. That of a replication group is not read.
+TELL_WHAT_WAITS = frozenset({"ModifyDBInstance", "ModifyCacheCluster"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Afterwards:
     """A resource after a change: its ``bucket``, None without credits, and the most that it serves, in credits a second.
@@ -223,10 +227,13 @@ def applied_now(fix: Fix, *, window: str, waiting: Sequence[str]) -> Fix:
     if not any("ApplyImmediately" in command.parameters for command in fix.commands):
         return fix
     instead = f"now, not in the maintenance window {window} (UTC)" if window else ""
-    with_it = "no other change is pending"
+    operations = {command.operation for command in fix.commands}
+    with_it = "no other change is pending" if operations <= TELL_WHAT_WAITS else ""
     if waiting:
         with_it = f"with what waits for that window: {', '.join(waiting)}"
     words = ", ".join(filter(None, [instead, with_it]))
+    if not words:
+        return fix
     has_downtime = None if waiting else fix.has_downtime
     return replace(
         fix,

@@ -76,10 +76,9 @@ def reach_of(disks: Sequence[VolumeSpec]) -> dict[str, float]:
 
 def has_buckets(instance_type: str, spec: Item | None) -> bool:
     """True if an instance of this type has balances, and AWS publishes them."""
-    info = {} if spec is None else spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
-    if spec is None or not info or _is_larger_than_published(instance_type):
+    if spec is None or not rates_of(spec) or _is_larger_than_published(instance_type):
         return False
-    return not _no_bucket_reason(instance_type, spec, info)
+    return not _no_bucket_reason(instance_type, spec, spec["EbsInfo"]["EbsOptimizedInfo"])
 
 
 def buckets_of(
@@ -122,9 +121,9 @@ class Rates(NamedTuple):
 
 
 def rates_of(spec: Item) -> dict[str, Rates]:
-    """What AWS says that a type sustains and reaches, by the level metric; empty where it says nothing."""
+    """What AWS says that a type sustains and reaches, by the level metric; empty where it does not say all of it."""
     info = spec.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
-    if not info:
+    if any(key not in info for key, _ in NUMBERS.values()):
         return {}
     return {
         IO_BALANCE: Rates(float(info["BaselineIops"]), float(info["MaximumIops"])),

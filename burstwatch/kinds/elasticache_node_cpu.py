@@ -36,8 +36,9 @@ CHANGING = frozenset({"modifying", "snapshotting", "rebooting cluster nodes"})
 MEMCACHED = "memcached"
 #: The named one has the two vCPUs of most T types, and every engine takes it.
 WITHOUT_CREDITS = "a node type without CPU credits, such as cache.m5.large"
-#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/Scaling.RedisStandalone.ScaleUp.html (2026-11)
-INTERRUPTED = "reads and writes are interrupted for some seconds"
+#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/Scaling.RedisStandalone.ScaleUp.html,
+#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/CacheNodes.NodeMigration.html (2026-11)
+INTERRUPTED = "interrupts reads and writes for seconds, of a single node for up to a minute"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,7 +182,7 @@ class ElasticacheNodeCpu(_cpu.BurstableCpu):
             commands_for=partial(_retyped, resource, node),
         ):
             if not is_fixed:
-                yield replace(larger, effect=f"{larger.effect}; {INTERRUPTED}")
+                yield replace(larger, effect=f"{larger.effect}; {INTERRUPTED}", may_restart=True)
             else:
                 yield replace(
                     larger,

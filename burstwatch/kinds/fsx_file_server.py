@@ -195,7 +195,7 @@ class FsxFileServer(EstimatedDisk):
     level_metrics = (THROUGHPUT, OPERATIONS)
     demand_metrics = _fsx.DISK_METRICS
     console = _fsx.CONSOLE
-    spenders = f"{NFS_CLIENTS}, or {_fsx.OPEN_FILES}"
+    spenders = _fsx.OPEN_FILES
     limits = MappingProxyType(
         {
             "throughput": "the file server's disk throughput",
@@ -285,10 +285,8 @@ class FsxFileServer(EstimatedDisk):
         )
 
     def spenders_of(self, resource: Resource) -> str:
-        """The users of SMB, or the clients of NFS; ONTAP has both."""
-        return {_fsx.WINDOWS: _fsx.OPEN_FILES, OPENZFS: NFS_CLIENTS}.get(
-            _type_of(resource), self.spenders
-        )
+        """The users of SMB, or the clients of NFS."""
+        return NFS_CLIENTS if _type_of(resource) == OPENZFS else self.spenders
 
     def fixes(self, resource: Resource, demand: float, rates: RatesByMetric) -> Iterator[Fix]:
         """The smallest throughput capacity that sustains it; its price is not known here."""

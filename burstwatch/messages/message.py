@@ -373,7 +373,12 @@ def mass_over_message(
         event="mass",
         title=f"RESOLVED many resources: no longer many are {are} ({hour_of(at)})",
         where=f"Where: {where}",
-        actions=(Step("Do now", f"`burstwatch scan` lists those that are still {are}, if any"),),
+        actions=(
+            Step(
+                "Do now",
+                f"`burstwatch scan --region {unit.rpartition('/')[2]}` lists those that are still {are}, if any",
+            ),
+        ),
         facts=_lines(("Alarm", _lasted(timeline, at))),
         timeline=timeline,
         links=links_of("mass", links, unit=unit, at=at),

@@ -46,7 +46,9 @@ PER_ROW = 3
 #: no colour.
 PAGED_S = Config().margin_s
 #: A time, on a tile as in a column: *17.2 mins*, *1.5 hours*. Of *00:17:10* readers asked whether it was a time of the day.
-DURATION, DURATION_DECIMALS = "s", 1
+DURATION, DURATION_DECIMALS = "duration", 1
+#: Grafana's name of a unit of ours.
+UNITS = {DURATION: "s"}
 RED, ORANGE, GREEN, BLUE, PURPLE, GREY, WELL = (
     "red",
     "dark-orange",
@@ -435,7 +437,9 @@ def _filled(
     panel: Any, title: str, text: str, *, kind: str, unit: str,  # noqa: ANN401 - see Panel
     targets: Sequence[Builder[Dataquery]], steps: Steps,
 ) -> Any:  # fmt: skip  # noqa: ANN401
-    panel = panel.title(title).description(text).datasource(source(kind)).unit(unit)
+    panel = (
+        panel.title(title).description(text).datasource(source(kind)).unit(UNITS.get(unit, unit))
+    )
     for target in targets:
         panel = panel.with_target(target)
     thresholds = [dm.Threshold(value=value, color=color) for value, color in steps]
@@ -465,7 +469,7 @@ def _properties(look: SeriesStyle) -> list[dm.DynamicConfigValue]:
         "custom.fillBelowTo": (look.fill_to, look.fill_to),
         "custom.fillOpacity": (look.fill_to, 20),
         "custom.lineWidth": (look.hidden_line, 0),
-        "unit": (look.unit, look.unit),
+        "unit": (look.unit, UNITS.get(look.unit, look.unit)),
         "decimals": (look.unit == DURATION, DURATION_DECIMALS),
         "mappings": (mappings, mappings),
         "thresholds": (look.steps, {"mode": "absolute", "steps": grounds}),

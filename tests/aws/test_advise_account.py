@@ -207,8 +207,20 @@ def test_the_picture_of_an_advice_marks_when_the_credits_ran_out(hour: float) ->
     assert "out of credits, Tue 2026-03-31 17:00Z" in as_page(
         [{**record, **DRY, **began}], place="1"
     )
-    for other in ({**DRY, "hourly_from_s": RAN_OUT_AT + 60}, {**CALM, **began}):
+    for other in ({**DRY, "hourly_from_s": RAN_OUT_AT + 3_600}, {**CALM, **began}):
         assert "out of credits" not in as_page([{**record, **other}], place="1")
+
+
+@pytest.mark.parametrize("began_h", [-1.0, 0.0, 12.0, 23.0, 25.0, 47.0])
+@pytest.mark.parametrize("lasted_h", [2.0, 24.0, 400.0])
+def test_the_words_on_a_run_out_stand_within_the_picture(began_h: float, lasted_h: float) -> None:
+    record = record_of("1/eu-west-1", [900.0] * 48)
+    spell = {"hourly_from_s": RAN_OUT_AT - began_h * 3600, "run_out_s": lasted_h * 3600}
+    page = as_page([{**record, **DRY, **spell}], place="1")
+    ((x, anchor),) = re.findall(r'x="([\d.]+)"[^>]*text-anchor="(\w+)"[^>]*>out of credits', page)
+    width = 8 * len("out of credits, Tue 2026-03-31 17:00Z")
+    left = float(x) - (width if anchor == "end" else 0)
+    assert 0 <= left <= left + width <= 860
 
 
 @pytest.mark.parametrize(

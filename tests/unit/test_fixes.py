@@ -401,6 +401,9 @@ def test_what_may_restart_a_resource_is_asked_for_first() -> None:
     assert not fix.interrupts
     assert not applied_now(fix, window="sun:03:00-sun:04:00", waiting=()).interrupts
     assert applied_now(fix, window="", waiting=("engine-version",)).interrupts
+    assert applied_now(fix, window="", waiting=()).effect.endswith("; no other change is pending")
+    group = replace(command, operation="ModifyReplicationGroup")
+    assert applied_now(replace(fix, commands=(group,)), window="", waiting=()).effect == fix.effect
     stops = replace(fix, takes=STOPS)
     assert stops.interrupts
     assert not_stopped(stops, "its Auto Scaling group").interrupts

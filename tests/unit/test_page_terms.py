@@ -1,7 +1,11 @@
 """What a page says of a change: that it is made now, what is made with it, what it costs a day, and that it stays."""
 
 import datetime as dt
+import re
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -9,13 +13,24 @@ import pytest
 from burstwatch.fixes.fix import Fix
 from burstwatch.history.observations import Resource
 from burstwatch.kinds import find_kinds
-from burstwatch.kinds.base import Thing
+from burstwatch.kinds.base import Kind, Thing
 from burstwatch.messages.episode import lasting_fix
 
 NOW = dt.datetime(2026, 9, 21, 14, tzinfo=dt.UTC)
 UNIT = "123456789012/us-east-1"
 WINDOW = "sun:05:00-sun:06:00"
 WAITING = {"EngineVersion": "8.0.40", "MasterUserPassword": "****", "NumCacheNodes": None}
+
+
+def described() -> Iterator[tuple[Kind, Resource]]:
+    """Each bucket of each example of every kind."""
+    for kind in find_kinds().values():
+        examples = import_module(f"tests.kinds.{kind.name}")
+        for item in examples.ITEMS:
+            thing = replace(kind.inventory.identify(item), unit=UNIT)
+            for resource in kind.describe(thing, examples.FOUND, NOW.timestamp()):
+                if resource.bucket is not None and resource.terms.is_sized:
+                    yield kind, resource
 
 
 def resource_of(kind_name: str, item: dict[str, Any]) -> Resource:
@@ -147,3 +162,15 @@ def test_what_would_prevent_a_repeat_is_sized_by_two_weeks_where_it_costs_more()
     )
     free = resource_of("ebs_volume", {"VolumeId": "vol-1", "VolumeType": "gp2", "Size": 100, "State": "in-use"})  # fmt: skip
     assert lasting_fix(find_kinds()["ebs_volume"], free).startswith("change to gp3")
+
+
+@pytest.mark.parametrize(("kind", "resource"), [
+    pytest.param(kind, resource, id=f"{kind.name} {resource.id} {resource.level_metric}")
+    for kind, resource in described()
+])  # fmt: skip
+def test_what_says_that_it_interrupts_is_asked_of_the_owner(kind: Kind, resource: Resource) -> None:
+    assert resource.bucket is not None
+    for share in (0.3, 0.6, 1.0):
+        for fix in kind.changes(resource, share * resource.bucket.burst, {}):
+            says_so = re.search("interrupts|instance stops|unavailable|new cluster", fix.text)
+            assert fix.interrupts == bool(says_so), fix.text
