@@ -285,12 +285,12 @@ def project_level(
         )
     elif math.isfinite(likely_s):
         state = "finite"
-        reason = f"using {_rate(demand.likely)} {unit}, {_rate(bucket.refill)} come in"
+        reason = f"using {_rate(demand.likely)} {unit}, {_rate(bucket.refill)} are earned"
     else:
         state = "infinite"
         # A bucket that stays full shows how much is spent at most.
         most = "at most " if demand.low <= 0 < demand.likely else ""
-        reason = f"using {most}{_rate(demand.likely)} {unit}, and {_rate(bucket.refill)} come in"
+        reason = f"using {most}{_rate(demand.likely)} {unit}, and {_rate(bucket.refill)} are earned"
     return Projection(
         state=state,
         reason=reason,

@@ -50,7 +50,7 @@ class Answer:
         to_empty = tb.time_to_empty(bucket, level=level, demand=spend)
         income = f"{number(bucket.refill)} {rate_unit}"
         state: State = "finite"
-        reason = f"the load uses {number(spend)} {rate_unit}, and {income} come in"
+        reason = f"the load uses {number(spend)} {rate_unit}, and {income} are earned"
         if level == 0 and spend >= bucket.refill:
             to_empty = 0.0
             state = "exhausted"

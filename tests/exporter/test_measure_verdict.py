@@ -11,7 +11,7 @@ RANDOM = IoPattern(block_kib=16, depth=16, read_share=1, is_random=True)
 FULL, EMPTY = Credits(low=0.9, high=1.0), Credits(low=0.0, high=0.1)
 GP2 = DiskLimits(volume_spec=volume_spec("gp2", 100))
 CASES = [
-    (GP2, 2_990, FULL, "bursting", "2,700 credits a second more than come in"),
+    (GP2, 2_990, FULL, "bursting", "2,700 credits a second more than it earns"),
     (GP2, 310, EMPTY, "at baseline", "out of credits"),
     (GP2, 310, FULL, "below its promise", "90% to 100% of the credits are left. Possible causes: 16 in flight"),
     (GP2, 1_200, FULL, "bursting", "13 ms each"),

@@ -318,7 +318,7 @@ def test_people_read_the_answer_in_words() -> None:
     assert code == 0
     assert out.splitlines() == [
         "runs out in 12 h, at worst in 5 h 3 min; then 20% of 2 vCPUs, slowed down gradually, within 15 minutes",
-        "ec2_instance_cpu t3.medium: the load uses 1.2 vCPU, and 0.4 vCPU come in",
+        "ec2_instance_cpu t3.medium: the load uses 1.2 vCPU, and 0.4 vCPU are earned",
         "the bucket holds 576 credits",
         "full now; from empty, it is full after 1 d without load",
         "assumed: standard mode (--mode)",

@@ -305,7 +305,7 @@ def test_a_balance_that_is_coarser_than_the_load_loses_none_of_the_load(tmp_path
     path.write_text(rows_of(lines, head=head))
     code, out, _ = burstwatch("explain", "--verbose", str(path), *GP2)
     assert code == 0
-    assert "using 1,000 credits/s, 300 come in" in out
+    assert "using 1,000 credits/s, 300 are earned" in out
 
 
 def test_the_period_that_the_console_states_is_used(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def _at_best(disk: DiskLimits, iops: float, expected: Expectation) -> PromiseVer
     if expected.empty.iops >= (1 - NEAR) * best.iops:
         return _verdict("as promised", f"{_beside(iops, best)}, with credits or without", best)
     spent = best.credits_per_s / disk.members - disk.volume_spec.baseline
-    reason = f"{_beside(iops, best)}: it spends {number(max(0.0, spent))} credits a second more than come in"
+    reason = f"{_beside(iops, best)}: it spends {number(max(0.0, spent))} credits a second more than it earns"
     return _verdict("bursting", reason, best)
 
 
