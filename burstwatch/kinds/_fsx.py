@@ -22,7 +22,7 @@ DISK_TRAFFIC = Traffic(
 )
 DISK_METRICS = tuple(DemandMetric(name=name) for name in DISK_TRAFFIC.metrics)
 CONSOLE = "fsx/home?region={region}#file-system-details/{id}"
-#: Where the users of an SMB share are seen: https://docs.aws.amazon.com/fsx/latest/WindowsGuide/managing-sessions-open-files.html (2026-11)
+#: Where the users of an SMB share are seen: the FSx for Windows User Guide, "Using the GUI to manage users and sessions" (2026-11)
 OPEN_FILES = "the open files of its users (`fsmgmt.msc`, connected to it)"
 WINDOWS, SSD = "WINDOWS", "SSD"
 NOT_RUNNING = frozenset({"CREATING", "DELETING", "FAILED"})

@@ -34,10 +34,10 @@ LARGEST = "medium"
 #: States in which AWS takes no change of a cluster.
 CHANGING = frozenset({"modifying", "snapshotting", "rebooting cluster nodes"})
 MEMCACHED = "memcached"
-#: The named one has the two vCPUs of most T types, and every engine takes it.
+#: The named one has the two vCPUs of most T types. That every engine takes it is an assumption.
 WITHOUT_CREDITS = "a node type without CPU credits, such as cache.m5.large"
-#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/Scaling.RedisStandalone.ScaleUp.html,
-#: https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/CacheNodes.NodeMigration.html (2026-11)
+#: https://docs.aws.amazon.com/AmazonElastiCache/latest/red-ug/Scaling.RedisStandalone.ScaleUp.html,
+#: https://docs.aws.amazon.com/AmazonElastiCache/latest/red-ug/CacheNodes.NodeMigration.html (2026-11)
 INTERRUPTED = "interrupts reads and writes for seconds, of a single node for up to a minute"
 
 
